@@ -307,6 +307,9 @@ class _Work:
             # It holds for all values of the variables; the formula says so for some of them only.
             self.found.causes["a premise about variables"] += 1
             return UNDECIDED
+        if self._reader.has_skolem([*premises, conclusion]):
+            self.found.causes["a skolem"] += 1
+            return UNDECIDED
         votes = self._checker.votes(script)
         if not self._checker.is_refuted(votes):
             self.found.causes["one solver alone says that it does not hold"] += 1

@@ -2,7 +2,7 @@
 
 CPC writes indices as arguments, ``(extract 3 0 x)``, variables as ``(@var "x" Int)``, and skolems by what
 defines them. ``(@purify t)`` is a name for ``t``, and ``(@int_div_by_zero t)`` for ``(div t 0)``. A skolem
-that no term defines has no form in SMT-LIB: a term with one is ``NotExpressible``.
+of a quantifier becomes a constant. A term with another one is ``NotExpressible``.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class TermReader:
         self._terms: dict[str, Term | NotExpressible] = {}
         self._lists: dict[str, list[Term]] = {}
         self._variables: dict[tuple[str, Sort], Term] = {}
+        self._skolems: dict[tuple[Term, int], Term] = {}
         for line in proof.declarations:
             self._declare(line)
         for name, sexp in proof.definitions:
@@ -148,12 +149,30 @@ class TermReader:
         if head == "@from_bools" and args:
             bits = [f"(ite {name} #b1 #b0)" for name in reversed(names)]
             return self._meaning(bits[0] if len(bits) == 1 else f"(concat {' '.join(bits)})", args)
+        if head == "@quantifiers_skolemize" and len(args) == 2:
+            return self._skolem(*args)
         if head.startswith(("@", "$", "eo::")):
             raise NotExpressible(head)
         applications = self._elaborator.applications
         if indices:
             return self._guarded(lambda: applications.operator(head, tuple(indices), None, tuple(args)))
         return self._guarded(lambda: applications.apply(head, tuple(args)))
+
+    def _skolem(self, formula: Term, number: Term) -> Term:
+        """A constant for the skolem of a variable: what holds for any value holds for the skolem."""
+        self.note_free([formula])
+        place = int(number.name) if number.name.isdecimal() else len(formula.variables)
+        if self.free[formula] or place >= len(formula.variables):
+            raise NotExpressible("@quantifiers_skolemize")
+        if (formula, place) not in self._skolems:
+            own = Declaration(f"s!{len(self._skolems)}", (), formula.variables[place].sort)
+            self._skolems[formula, place] = self.table.symbol(own)
+        return self._skolems[formula, place]
+
+    def has_skolem(self, roots: Sequence[Term]) -> bool:
+        """Whether a skolem occurs in terms, so that only ``unsat`` says something of them."""
+        skolems = set(self._skolems.values())
+        return bool(skolems) and any(term in skolems for term in postorder(roots))
 
     def _meaning(self, text: str, args: list[Term]) -> Term:
         local = {f"a!{number}": arg for number, arg in enumerate(args)}

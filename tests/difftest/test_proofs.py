@@ -56,6 +56,8 @@ RIGHT = {
     "total": "(step @p10 (= (div_total x 0) 0) :rule arith-div-total-zero)",
     "by zero": "(step @p10 (= (div x 0) (@int_div_by_zero x)) :rule arith_reduction)",
     "instantiate": "(step @p10 (or (not (forall @t3 (> @t2 x))) (> 7 x)) :rule instantiate)",
+    "skolem": "(step @p10 (> (+ 1 (@quantifiers_skolemize (forall @t3 (> @t2 x)) 0))"
+    " (@quantifiers_skolemize (forall @t3 (> @t2 x)) 0)) :rule arith)",
     "below a binder": "(step @p9 (= (> @t2 x) (< x @t2)) :rule arith-elim)"
     "(step @p10 (= (exists @t3 (> @t2 x)) (exists @t3 (< x @t2))) :rule cong :premises (@p9))",
     "scope": "(assume-push @p8 (> x 9))(step @p9 false :rule contra :premises (@p8 @p2))"
@@ -107,6 +109,10 @@ def test_wrong_steps_are_found_by_their_rule(name: str) -> None:
     ("step", "cause"),
     [
         ("(step @p10 (> (@quantifiers_skolemize 1 0) 3) :rule skolemize)", "@quantifiers_skolemize"),
+        (
+            "(step @p10 (> (@quantifiers_skolemize (forall @t3 (> @t2 x)) 0) 3) :rule skolemize)",
+            "a skolem",
+        ),
         ("(step @p10 (= x 5) :rule trust :args ((= x 5)))", "trust"),
         ("(step @p10 :rule refl)", "a conclusion that is not printed"),
         ("(step @p10 (= (frobnicate x) x) :rule refl)", "not well sorted here"),
