@@ -197,6 +197,10 @@ class _Work:
                 self._fault("scope", step, "It closes an assumption, but none is open")
                 return
             self._look(step, number)
+        closed = (known.term for known in self._known.values() if not known.open)
+        if any(isinstance(term, Term) and term.name == "false" for term in closed):
+            # Perhaps an assertion, so that nothing has to be concluded after it.
+            return
         last = self._proof.steps[-1]
         if last.conclusion not in (None, "false"):
             self._fault("last-step", last, "The last step of the proof does not conclude false")

@@ -95,6 +95,14 @@ def test_right_steps_hold(name: str) -> None:
     assert set(found.outcomes) == {"held"}, (found.rules, found.causes)
 
 
+def test_an_assertion_may_be_false() -> None:
+    # As cvc5 1.3.0 prints it.
+    with Runner() as runner:
+        checker = StepChecker(find_solver("cvc5"), [find_solver("z3")], runner, Limits(5))
+        proof = read_proof("unsat\n((assume @p1 false)(assume @p2 true))")
+        assert checker.check(proof, ["false", "true"]).faults == []
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_steps_are_found_by_their_rule(name: str) -> None:
     (fault, *_) = check(HEAD + WRONG[name] + ("" if name == "last-step" else END)).faults
