@@ -82,6 +82,9 @@ def _lines(sexps: Iterable[SExp]) -> Iterator[SExpList]:
     for sexp in sexps:
         if isinstance(sexp, SExpList) and sexp and isinstance(sexp[0], SExpList):
             yield from _lines(sexp) if all(map(_is_command, sexp)) else _lines([""])
+        elif isinstance(sexp, SExpList) and len(sexp) == 3 and sexp[0] == "declare-type":
+            # cvc5 1.3.0: (declare-type NAME (Type ...)).
+            yield SExpList(["declare-sort", sexp[1], str(len(sexp[2]))])
         elif _is_command(sexp) and isinstance(sexp, SExpList):
             yield sexp
         else:
@@ -93,7 +96,7 @@ def _is_command(sexp: SExp) -> bool:
         isinstance(sexp, SExpList)
         and len(sexp) > 1
         and isinstance(sexp[0], str)
-        and (sexp[0] in (*_DECLARATIONS, *_STEPS) or _is_definition(sexp))
+        and (sexp[0] in ("declare-type", *_DECLARATIONS, *_STEPS) or _is_definition(sexp))
     )
 
 

@@ -95,6 +95,11 @@ def test_right_steps_hold(name: str) -> None:
     assert set(found.outcomes) == {"held"}, (found.rules, found.causes)
 
 
+def test_sorts_of_older_releases_are_read() -> None:
+    found = check((HEAD + RIGHT["symm"] + END).replace("(declare-sort U 0)", "(declare-type U ())"))
+    assert set(found.outcomes) == {"held"}
+
+
 def test_an_assertion_may_be_false() -> None:
     # As cvc5 1.3.0 prints it.
     with Runner() as runner:
