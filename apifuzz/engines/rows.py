@@ -291,7 +291,7 @@ class Questions:
     def __init__(self, file: Path) -> None:
         tables = tomllib.loads(file.read_text("utf-8"))
         self.is_: dict[str, str] = tables.pop(_IS, {})
-        self._scripts = {name: Script(text, name) for name, text in tables.pop(_DO, {}).items()}
+        self.scripts = {name: Script(text, name) for name, text in tables.pop(_DO, {}).items()}
         self._tables = {
             name: tuple((text, parsed(text), parsed(answer)) for text, answer in table.items())
             for name, table in tables.items()
@@ -320,7 +320,7 @@ class Questions:
             self.ask(kind, about, lambda name: more[name] if name in more else find(name), *tables)
 
         known |= {"ask": ask, "ask_which": self.ask_which}
-        self._scripts[name].run(find)
+        self.scripts[name].run(find)
 
     def ask_which(self, handle: Any, name: str, about: str) -> None:
         """Ask a sort every question that sorts of one name only answer with yes."""

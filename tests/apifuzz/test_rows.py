@@ -189,6 +189,15 @@ def test_every_word_of_a_call_means_something(solver: str) -> None:
             engine.word(word)
 
 
+def test_every_word_of_the_question_about_a_model_of_z3_means_something() -> None:
+    engine = make_engine("z3")
+    assert isinstance(engine, TableEngine)
+    engine.perform(calls.New())
+    code = z3_words.QUESTIONS.scripts["model"].code
+    for word in words_in(code) - {"ask", "model", "happens"} - vars(builtins).keys():
+        engine.word(word)
+
+
 def words_in(code: CodeType) -> set[str]:
     """What the code and the functions in it look up."""
     inner = [words_in(part) for part in code.co_consts if isinstance(part, CodeType)]

@@ -36,7 +36,7 @@ from apifuzz.engines.z3.solving import (
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Binders, Terms
 from apifuzz.engines.z3.words import QUESTIONS, WAYS, drawn, words_in
-from apifuzz.interface import ApiTerm, Capabilities, Misbehaviour, Option, Unsupported, expect
+from apifuzz.interface import ApiTerm, Capabilities, Misbehaviour, Option, Unsupported, expect, must
 from smtlib import Signature, Sort
 from smtlib.sorts import subsorts
 
@@ -141,7 +141,7 @@ class Z3Engine(TableEngine):
 
 
 Z3Engine.words = {
-    **{word.__name__: word for word in (drawn, expect, is_value, message_of, misread)},
+    **{word.__name__: word for word in (drawn, expect, is_value, message_of, misread, must)},
     **{"Misbehaviour": Misbehaviour, "Unsupported": Unsupported, "WAYS": WAYS, "STEPS": STEPS},
     **{"RECURSIVE_LOGICS": RECURSIVE_LOGICS, "UNKNOWN_SORT": UNKNOWN_SORT, "QUESTIONS": QUESTIONS},
     "require_readable": require_readable,
