@@ -322,6 +322,7 @@ def test_finished_api_fuzzing_has_nothing_left_to_do(exhume: Command, copy: Copy
     assert {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
+@pytest.mark.thorough
 def test_killed_api_fuzzing_resumes_and_keeps_its_findings(exhume: Command, copy: Copy) -> None:
     folder = copy("calls-planted-killed")
     before = ids(folder)

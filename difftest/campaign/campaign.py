@@ -88,6 +88,7 @@ class CampaignSettings:
             mode_share=self.mode_share,
             stages=_stages(self.first_limit),
             paced=self.first_limit is None,
+            in_turn=True,
         )
 
 

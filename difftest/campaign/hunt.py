@@ -90,7 +90,8 @@ class HuntOptions:
     ``oracles`` say what counts as wrong, as ``difftest.oracles.select`` gives them (none: the solvers'
     defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``.
     ``paced``: the first stage's time may be shorter, following what decided tests took
-    (``difftest.campaign.pace``); which tests there are does not depend on it.
+    (``difftest.campaign.pace``); which tests there are does not depend on it. ``in_turn``: oracles that take
+    turns do so, if none are named.
     """
 
     out: Path
@@ -107,6 +108,7 @@ class HuntOptions:
     modes: ModeKind = ModeKind.DEFAULT
     mode_share: float = DEFAULT_SHARE
     paced: bool = False
+    in_turn: bool = False
 
 
 def hunt(
@@ -175,7 +177,7 @@ class _Hunt:
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
         )
-        self.turns = Turns(oracles_in_turn(options.oracles, solvers), options.seed)
+        self.turns = Turns(oracles_in_turn(options.oracles, solvers) if options.in_turn else (), options.seed)
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.
         self.fresh_running: set[TestName] = set()

@@ -7,7 +7,6 @@ from __future__ import annotations
 import pkgutil
 import zlib
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib import import_module
 
 from base.nearest import did_you_mean, nearest
@@ -72,14 +71,16 @@ def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ..
     """What ``names``, as ``select`` gives them, mean for these solvers: those named, or the defaults without
     those named with a ``-``.
     """
-    return _on(tuple(names), tuple(solvers))
+    key = (tuple(names), tuple((s.spec, s.name, s.family, *s.argv, *s.checks) for s in solvers))
+    found = _ON.get(key)
+    if found is None:
+        chosen = names if _are_on(names) else default_oracles(solvers)
+        found = _ON[key] = tuple(name for name in chosen if _OFF + name not in names)
+    return found
 
 
-# A hunt asks for each test.
-@lru_cache(maxsize=64)
-def _on(names: tuple[str, ...], solvers: tuple[Solver, ...]) -> tuple[str, ...]:
-    chosen = names if _are_on(names) else default_oracles(solvers)
-    return tuple(name for name in chosen if _OFF + name not in names)
+# A hunt asks for each test, always for the same few solvers.
+_ON: dict[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], tuple[str, ...]] = {}
 
 
 def oracles_in_turn(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:

@@ -51,7 +51,8 @@ def run(out: Path, solver: Solver, tests: int, bandit: bool = True) -> HuntSumma
     return last.summary
 
 
-@pytest.mark.parametrize("bandit", [pytest.param(False, marks=pytest.mark.thorough), True])
+@pytest.mark.thorough
+@pytest.mark.parametrize("bandit", [False, True])
 def test_both_kinds_are_found_in_one_campaign(fake: Fake, tmp_path: Path, bandit: bool) -> None:
     solver = fake("os.abort() if 'div x 2) 3)' in text else print('sat')")
     summary = run(tmp_path, solver, 60, bandit)

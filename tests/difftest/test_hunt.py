@@ -576,7 +576,7 @@ def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: So
     _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
     document = json.loads(json.dumps(summary.to_json()))
     counts = ["tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"]
-    counts += ["duplicates", "unconfirmed", "refusals", "findings", "statistics"]
+    counts += ["duplicates", "unconfirmed", "refusals", "findings", "strategies", "statistics"]
     assert list(document) == counts
     assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
     assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}

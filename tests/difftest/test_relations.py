@@ -184,7 +184,7 @@ def test_relations_are_drawn_in_hunts_and_named_in_replays(fake: Fake, tmp_path:
     assert oracles_in_turn(("crash",), [z3]) == ()
     assert "cube" not in oracles_in_turn(select(["-cube"]), [z3])
     tests = [GeneratedTest(number, SAT, "by-hand") for number in range(30)]
-    *_, end = hunt(tests, [z3], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),)))
+    *_, end = hunt(tests, [z3], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), in_turn=True))
     assert isinstance(end, HuntFinished)
     judged = {kind: found["held"] for kind, found in end.summary.statistics.items() if "relation" in kind}
     assert judged

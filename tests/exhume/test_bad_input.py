@@ -402,7 +402,6 @@ def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path
     [
         (("hunt",), "Missing option '--out'"),
         (("hunt", "--out", "h"), "--solver"),
-        (("hunt", "--out", "h", "--solver", "z3"), "--corpus"),
         (("lern",), "learn"),
         (("generate", "--cuont", "3"), "--count"),
         (("generate", "--count", "many"), "Invalid value for '--count'"),

@@ -104,7 +104,7 @@ def test_ctrl_c_twice_stops_a_hunt_immediately(
     body += f"if os.path.getsize({str(runs)!r}) >= {sleeping}: time.sleep(120)\nprint('sat')"
     sleepy = fake(f"sleepy{uuid.uuid4().hex}", body)
     command = ("hunt", "--corpus", corpus, "--solver", sleepy, "--solver", no, "--tests", 1, "--out", out)
-    with start(*command, "--first-limit", 30, "--modes", "default") as process:
+    with start(*command, "--first-limit", 30, "--modes", "default", "--oracles", "soundness") as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline and _size(runs) < sleeping:
             time.sleep(0.05)

@@ -89,10 +89,10 @@ def _is_traced() -> bool:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_megabyte_of_anything_is_read_within_a_second(name: str) -> None:
+def test_a_megabyte_of_anything_is_read_within_two_seconds(name: str) -> None:
     text = HOSTILE[name]
     # Processor time, best of three: other processes may hold the machine.
-    allowed = 6.0 if _is_traced() else 1.0
+    allowed = 6.0 if _is_traced() else 2.0
     best = float("inf")
     for _ in range(3):
         start = time.process_time()
