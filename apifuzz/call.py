@@ -91,6 +91,13 @@ class Call(Generic[ResultT]):
         return tuple([kind.write(value) for kind, value in zip(kinds, values, strict=True)])
 
     @classmethod
+    def prepare(cls) -> None:
+        """Find out the kinds of the arguments once, for all processes that are forked."""
+        if cls.tokens is Call.tokens:
+            kinds_of(cls)  # type: ignore[arg-type]
+            _draws_of(cls)  # type: ignore[arg-type]
+
+    @classmethod
     def read(cls, store: Store, tokens: Sequence[str]) -> Self:
         """The call whose arguments are written as ``tokens``; ids stand for what ``store`` holds.
 

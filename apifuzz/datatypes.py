@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from apifuzz.interface import DatatypeSpec, Field, FieldSort, MadeSort
 from apifuzz.trace import TraceError
-from smtlib import Sort, SortError, make_sort
-from smtlib.environment import instantiate, parameter
+from smtlib import Declaration, Sort, SortError, make_sort, quote_symbol
+from smtlib.environment import Constructor as Declared
+from smtlib.environment import Datatype, instantiate, parameter
 
 MOST_ARGUMENTS = 20
 """The most arguments of a sort or function, and the most datatypes declared together."""
@@ -88,6 +89,29 @@ def sort_of_field(sort: FieldSort, by_name: Mapping[str, Sort]) -> Sort:
     if isinstance(sort, MadeSort):
         return make_sort(sort.name, (), tuple([sort_of_field(arg, by_name) for arg in sort.args]))
     return by_name[sort] if isinstance(sort, str) else sort.sort
+
+
+def as_datatypes(group: Sequence[DatatypeSpec]) -> list[Datatype]:
+    """The group as ``smtlib`` has datatypes, with names as SMT-LIB writes them."""
+    names = tuple(quote_symbol(spec.name) for spec in group)
+    own = {
+        spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
+        for spec, name in zip(group, names, strict=True)
+    }
+    made = []
+    for spec in group:
+        sort, by_name = own[spec.name], {**own, **{p: parameter(p) for p in spec.parameters}}
+        constructors = []
+        for name, fields in spec.constructors:
+            selectors = tuple(
+                Declaration(quote_symbol(f.name), (sort,), sort_of_field(f.sort, by_name), "selector")
+                for f in fields
+            )
+            params = tuple(selector.result for selector in selectors)
+            declaration = Declaration(quote_symbol(name), params, sort, "constructor")
+            constructors.append(Declared(declaration, selectors))
+        made.append(Datatype(quote_symbol(spec.name), sort.args, tuple(constructors), names))
+    return made
 
 
 def names_in(sort: FieldSort) -> Iterator[str]:

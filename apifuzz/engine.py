@@ -103,6 +103,9 @@ class Engine(ABC):
     plan_takes_pairs: bool = False
     """Whether those actions work in lockstep with another solver, too, where handles are pairs."""
 
+    plain: bool = False
+    """Whether calls are made as people write them, where there are several ways: they become a program."""
+
     parts: tuple[str, ...] = ()
     """Attributes with objects that have further methods for calls."""
 

@@ -290,7 +290,9 @@ def split_line(text: str) -> list[str]:
     while position < len(text):
         token = _TOKEN.match(text, position)
         if token is None:
-            raise TraceError(_lexical_error(text, position))
+            what = {'"': "a string is never closed", "|": "a quoted symbol is never closed"}
+            unknown = f"a character that no trace holds: {text[position]!r}"
+            raise TraceError(what.get(text[position], unknown))
         group = token.lastindex
         if group == 2:
             if depth == 0:
@@ -310,8 +312,3 @@ def split_line(text: str) -> list[str]:
     if depth:
         raise TraceError("'(' is never closed")
     return found
-
-
-def _lexical_error(text: str, position: int) -> str:
-    what = {'"': "a string is never closed", "|": "a quoted symbol is never closed"}
-    return what.get(text[position], f"a character that no trace holds: {text[position]!r}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 from apifuzz.engine import Engine
@@ -21,31 +20,14 @@ class WheelMissing(EngineMissing):
     exit_code = Exit.ENVIRONMENT
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """Where an engine is, and which wheel its solver comes with."""
+_WHEELS = {"z3": "z3-solver", "cvc5": "cvc5", "bitwuzla": "exhume[bitwuzla]", "oxiz": "exhume[oxiz]"}
+"""What to install for the Python module of a solver."""
 
-    module: str
-    class_name: str
-    wheel: str = ""
-    extra: str = ""
+MODULES = tuple(_WHEELS)
+"""The specs of engines whose solver is a Python module of the same name."""
 
-
-_ENTRIES = {
-    "z3": _Entry("apifuzz.engines.z3.engine", "Z3Engine", "z3-solver"),
-    "cvc5": _Entry("apifuzz.engines.cvc5.engine", "Cvc5Engine", "cvc5"),
-    "bitwuzla": _Entry("apifuzz.engines.bitwuzla.engine", "BitwuzlaEngine", "bitwuzla", "bitwuzla"),
-    "oxiz": _Entry("apifuzz.engines.oxiz.engine", "OxizEngine", "oxiz", "oxiz"),
-    "smtlib": _Entry("apifuzz.engines.text", "TextEngine"),
-}
-
-_PIPE = _Entry("apifuzz.engines.pipe", "PipeEngine")
-
-ENGINES = tuple(_ENTRIES)
+ENGINES = (*MODULES, "smtlib")
 """The specs of engines that need no command."""
-
-MODULES = tuple(name for name, entry in _ENTRIES.items() if entry.wheel)
-"""Those of them whose solver is a Python module of the same name."""
 
 
 def make_engine(spec: str) -> Engine:
@@ -58,22 +40,21 @@ def make_engine(spec: str) -> Engine:
     if equals:
         if not name.strip() or not command.strip():
             raise EngineMissing(f"{spec!r} is not a solver: write name=command, as in yices=yices-smt2")
-        return _load(_PIPE)(name, command)
-    entry = _ENTRIES.get(spec)
-    if entry is None:
+        return _load("pipe", "Pipe")(name, command)
+    if spec not in ENGINES:
         raise EngineMissing(f"no engine for {spec!r}; there are {', '.join(ENGINES)} and name=command")
-    return _load(entry)()
+    return _load("text", "Text")() if spec == "smtlib" else _load(f"{spec}.engine", spec.title())()
 
 
-def _load(entry: _Entry) -> Callable[..., Engine]:
+def _load(module: str, name: str) -> Callable[..., Engine]:
+    solver = module.partition(".")[0]
     try:
-        module = importlib.import_module(entry.module)
+        found = importlib.import_module(f"apifuzz.engines.{module}")
     except ImportError as error:
         # What fails inside exhume itself is a fault, not a missing wheel.
-        if not entry.wheel or (error.name or "").startswith("apifuzz"):
+        if solver not in _WHEELS or (error.name or "").startswith("apifuzz"):
             raise
-        how = f"exhume[{entry.extra}]" if entry.extra else entry.wheel
         raise WheelMissing(
-            f"the solver's wheel {entry.wheel} is not installed: pip install {how!r}"
+            f"the wheel of {solver} is not installed: pip install {_WHEELS[solver]!r}"
         ) from error
-    return cast(Callable[..., Engine], getattr(module, entry.class_name))
+    return cast(Callable[..., Engine], getattr(found, f"{name}Engine"))

@@ -46,8 +46,7 @@ _RESOURCES = ("reproducible-resource-limit", "2000000")
 _FEW_RESOURCES = ("reproducible-resource-limit", "20000")
 """In probes: that a solver begins to solve is enough."""
 
-_LIST = ("(declare-datatypes ((list 0)) (((nil) (cons (tail list)))))",)
-_ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 _B8 = bit_vector(8)
 _MORE: tuple[Sort, ...] = (
@@ -119,18 +118,20 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     sparing = [_FEW_RESOURCES if option == _RESOURCES else option for option in options]
     start = [FIRST, *(f"(set-option :{name} {value})" for name, value in sparing), "(set-logic ALL)"]
     features = {
-        Feature(name) for name, commands in _ASKED["features"].items() if accepts(argv, [*start, *commands])
+        Feature(name) for name, commands in ASKED["features"].items() if accepts(argv, [*start, *commands])
     }
     features |= {Feature.SUBSTITUTE, *(PRODUCERS[name] for name, _ in options if name in FOR_WITNESSES)}
     is_global = accepts(argv, [FIRST, _GLOBAL])
     with _Probe(argv, start) as probe:
         samples = _samples(families)
         sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
-        floats = map(tuple, _ASKED["formats"]) if any(s.name == "FloatingPoint" for s in sorts) else ()
-        formats = [f for f in floats if accepts(argv, [*start, *_calculation(floating_point(*f))])]
+        floats = map(tuple, ASKED["formats"]) if any(s.name == "FloatingPoint" for s in sorts) else ()
+        formats = [
+            f for f in floats if accepts(argv, [*start, *_asked("calculation", sort=floating_point(*f))])
+        ]
         known, lacking = _operators(probe, families, sorts, Feature.INCREMENTAL in features)
     word = "update-field" if "z3" in families else "update"
-    updaters = accepts(argv, [*start, *_LIST, f"(define-fun probed ((x list)) list ((_ {word} tail) x x))"])
+    updaters = accepts(argv, [*start, *_asked("updating", word=word)])
     unknown = {s.name for s in samples} - {s.name for s in sorts}
     capabilities = Capabilities(
         theories=frozenset(known),
@@ -144,6 +145,11 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     return Abilities(capabilities, frozenset(unknown), frozenset(formats), is_global, updaters)
 
 
+def _asked(name: str, **words: object) -> list[str]:
+    """Commands that are asked, about what the words stand for."""
+    return [command.format(**words) for command in ASKED[name]]
+
+
 def _samples(families: tuple[str, ...]) -> list[Sort]:
     """Sorts that operators are tried at, one at least of each that a theory file has."""
     found = []
@@ -152,14 +158,6 @@ def _samples(families: tuple[str, ...]) -> list[Sort]:
             args = (INT, BOOL)[: 2 if symbol.variadic else symbol.arity]
             found.append(make_sort(symbol.name, _SAMPLE_INDICES.get(symbol.name, ()), args))
     return [*found, *_MORE]
-
-
-def _calculation(sort: Sort) -> tuple[str, ...]:
-    return (
-        f"(declare-const probed {sort})",
-        "(assert (fp.isNaN (fp.add RNE probed probed)))",
-        "(check-sat)",
-    )
 
 
 def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -289,7 +287,7 @@ def _is_beyond(signature: Signature, sorts: Sequence[Sort]) -> bool:
 def _application(signature: Signature, sorts: Sequence[Sort], chance: Chance) -> _Sample | None:
     """The operator applied to constants and values of the samples; None: no sample fits."""
     for chosen in _choices(signature, sorts):
-        for indices in map(tuple, _ASKED["indices"]):
+        for indices in map(tuple, ASKED["indices"]):
             if len(indices) != len(signature.indices):
                 continue
             for qualifier in sorts if signature.needs_as else (None,):

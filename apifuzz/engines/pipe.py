@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apifuzz.engine import Engine
-from apifuzz.engines.abilities import FIRST, RESET, Abilities, abilities_of, accepts
+from apifuzz.engines.abilities import ASKED, FIRST, RESET, Abilities, abilities_of, accepts
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
@@ -35,16 +35,6 @@ from solvers.running.outcomes import tells_of_a_crash
 from solvers.specs import parse_spec
 
 _ASKING = re.compile(r"\((check-sat|get-)")
-_LIMITS = (
-    ("timeout", "a time limit of the solver's own"),
-    ("interrupted", "a limit of the solver's own"),
-    ("resource", "a resource limit of the solver's own"),
-    ("not supported in default mode", "what wants an option of the solver's own"),
-    ("only supports", "what it has for some sorts only"),
-    ("Could not evaluate", "what it cannot compute"),
-    ("non-linear arithmetic is not allowed", "linear arithmetic only"),
-)
-"""Parts of error messages that are no fault of a call, and why."""
 
 
 class PipeEngine(TextEngine):
@@ -145,7 +135,7 @@ class PipeEngine(TextEngine):
             other.emit(command)
         other._setup, other._declared = list(self._setup), list(self._declared)
         other.table, other._elaborator = self.table, self._elaborator
-        other._members, other._unprinted = self._members, dict(self._unprinted)
+        other.members, other.unprinted = self.members, dict(self.unprinted)
         other._assumed = self._assumed  # their names are declared there, too
         return other
 
@@ -236,7 +226,7 @@ class PipeEngine(TextEngine):
 
     def _name_assumption(self, name: str, formula: str) -> None:
         """By a constant: z3 answers with what a defined name stands for."""
-        self._declare(f"(declare-const {name} Bool)")
+        self.declare(f"(declare-const {name} Bool)")
         self.emit(f"(assert (= {name} {formula}))")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
@@ -320,5 +310,5 @@ def _error(reply: str) -> Exception:
     message = " ".join(reply.split())
     if tells_of_a_crash(message):
         return Misbehaviour("crash", message)
-    reason = next((why for part, why in _LIMITS if part in message), "")
+    reason = next((why for part, why in ASKED["limits"].items() if part in message), "")
     return Unsupported(f"{reason}: {message}") if reason else Rejected(message)

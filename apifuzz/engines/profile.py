@@ -42,7 +42,8 @@ class Profile:
     """``capabilities``: those that no option changes. ``words``: lists of words by name, to draw from.
     ``limits``: messages that are no fault of a call. ``dangerous``: options never
     to be drawn, ``dangerous_values`` values of others. ``ranges``: lowest and highest value to draw where
-    the solver gives none, or too wide ones. ``conflicts``: what does not go together.
+    the solver gives none, or too wide ones. ``conflicts``: what does not go together. ``opens_log``: what a
+    program begins with that is to keep the solver's own log of its calls in a file, ``{}`` for its name.
     """
 
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(frozenset()))
@@ -52,6 +53,7 @@ class Profile:
     dangerous_values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     conflicts: tuple[Conflict, ...] = ()
+    opens_log: str = ""
 
     def list_of(self, name: str) -> tuple[str, ...]:
         """One of the lists of words."""

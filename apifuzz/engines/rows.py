@@ -1,11 +1,10 @@
 """Rows of a TOML file: the calls by which a solver makes something.
 
-A row has a name and one call, or several equivalent calls. A call is written as in Python,
-``fpToUBV(a, b, sort)``, with names, constants, calls, attributes, subscripts and Python's operators only.
-The letters ``a`` to ``d`` are the arguments; a call takes as many as it names. ``args`` are all arguments,
-``rest`` all but the first; ``i`` and ``j`` are the first indices, ``indices`` all of them. The solver's
-engine defines all other words. A word alone is applied to the arguments as the theory files say:
-left-associative, chainable, and so on. ``{call = "...", when = "..."}`` is a call with a condition.
+A row has a name and one call, or several equivalent calls. A call is an expression of Python,
+``fpToUBV(a, b, sort)``. The letters ``a`` to ``d`` are the arguments; a call takes as many as it names.
+``args`` are all arguments, ``rest`` all but the first; ``i`` and ``j`` are the first indices, ``indices`` all
+of them. The solver's engine defines all other words. A word alone is applied to the arguments as the theory
+files say: left-associative, chainable, and so on. ``{call = "...", when = "..."}`` is one with a condition.
 
 Sorts after the name restrict a row to arguments of these sorts: ``to_fp BitVec``. ``str.++ Seq ...``
 restricts only the first argument, and ``or ()`` is for no arguments. Such a row replaces the general one.
@@ -14,7 +13,6 @@ restricts only the first argument, and ``or ()`` is for no arguments. Such a row
 from __future__ import annotations
 
 import ast
-import operator
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
@@ -34,73 +32,19 @@ _CALLS = "calls"
 Word = Callable[[str], Any]
 """Gives the meaning of a word."""
 
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv},
-    **{
-        ast.Mod: operator.mod,
-        ast.Pow: operator.pow,
-        ast.LShift: operator.lshift,
-        ast.RShift: operator.rshift,
-    },
-    **{ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor},
-    **{ast.USub: operator.neg, ast.Invert: operator.invert, ast.Not: operator.not_},
-    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le},
-    **{ast.Gt: operator.gt, ast.GtE: operator.ge, ast.In: lambda one, some: one in some},
-}
-
-
-def evaluate(tree: ast.expr, word: Word) -> Any:
-    """The value of an expression. Raises ValueError for expressions that are not allowed in rows."""
-    match tree:
-        case ast.Name(id=name):
-            return word(name)
-        case ast.Constant(value=value):
-            return value
-        case ast.Call(func=func, args=args, keywords=keywords):
-            function = evaluate(func, word)
-            given: list[Any] = []
-            for arg in args:
-                if isinstance(arg, ast.Starred):
-                    given.extend(evaluate(arg.value, word))
-                else:
-                    given.append(evaluate(arg, word))
-            return function(*given, **{str(k.arg): evaluate(k.value, word) for k in keywords})
-        case ast.Attribute(value=inner, attr=name):
-            return getattr(evaluate(inner, word), name)
-        case ast.Subscript(value=inner, slice=place):
-            return evaluate(inner, word)[evaluate(place, word)]
-        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
-            return _OPERATORS[type(op)](evaluate(left, word), evaluate(right, word))
-        case ast.UnaryOp(op=op, operand=inner):
-            return _OPERATORS[type(op)](evaluate(inner, word))
-        case ast.BoolOp(op=op, values=values):
-            return (all if isinstance(op, ast.And) else any)(evaluate(value, word) for value in values)
-        case ast.Tuple(elts=parts):
-            return tuple([evaluate(part, word) for part in parts])
-        case ast.List(elts=parts):
-            return [evaluate(part, word) for part in parts]
-        case ast.Slice(lower=low, upper=high):
-            return slice(evaluate(low, word) if low else None, evaluate(high, word) if high else None)
-    raise ValueError(f"no expression of a row: {ast.unparse(tree)}")
-
-
-def parsed(text: str) -> ast.expr:
-    """The expression that ``text`` is."""
-    return ast.parse(text, mode="eval").body
-
 
 class Route:
     """One call of a row; ``plain`` is the word if the call is a word alone, else empty."""
 
-    __slots__ = ("_tree", "_when", "plain", "text", "words")
+    __slots__ = ("_call", "_when", "plain", "text", "words")
 
     def __init__(self, text: str, when: str = "") -> None:
         self.text = text
-        self._tree = parsed(text)
-        self._when = parsed(when) if when else None
-        self.plain = self._tree.id if isinstance(self._tree, ast.Name) else ""
-        trees = (self._tree, self._when) if self._when else (self._tree,)
-        self.words = frozenset(n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name))
+        self._call = Script(text, "row", is_expression=True)
+        self._when = Script(when, "row", is_expression=True) if when else None
+        self.plain = text if text.isidentifier() else ""
+        names = ast.walk(ast.parse(f"{text}, {when or None}"))
+        self.words = frozenset(node.id for node in names if isinstance(node, ast.Name))
 
     def takes(self, count: int, least: int) -> bool:
         """Whether it takes ``count`` arguments: as many as it has letters; without letters any number, but at
@@ -111,11 +55,11 @@ class Route:
 
     def holds(self, word: Word) -> bool:
         """Whether its condition does."""
-        return self._when is None or bool(evaluate(self._when, word))
+        return self._when is None or bool(self._when.run(word))
 
     def make(self, word: Word) -> Any:
         """What the call gives."""
-        return evaluate(self._tree, word)
+        return self._call.run(word)
 
 
 class Rows:
@@ -293,7 +237,7 @@ class Questions:
         self.is_: dict[str, str] = tables.pop(_IS, {})
         self.scripts = {name: Script(text, name) for name, text in tables.pop(_DO, {}).items()}
         self._tables = {
-            name: tuple((text, parsed(text), parsed(answer)) for text, answer in table.items())
+            name: tuple((q, Script(q, name, True), Script(answer, name, True)) for q, answer in table.items())
             for name, table in tables.items()
         }
 
@@ -304,13 +248,14 @@ class Questions:
         """Ask the questions of some tables. Raises Misbehaviour of ``kind`` for an unexpected answer."""
         for name in names:
             for text, question, answer in self._tables.get(name, ()):
-                found, expected = evaluate(question, word), evaluate(answer, word)
+                found, expected = question.run(word), answer.run(word)
                 if found != expected:
                     expect(kind, found, expected, f"{text} of {about!s:.300}")
 
-    def run(self, name: str, word: Word, **known: Any) -> None:
+    def run(self, name: str, word: Word, /, **known: Any) -> None:
         """Ask what a script says. Its words are ``known``, those of ``word``, and ``ask``, which takes the
-        kind of a wrong answer, what is asked about, tables, and further words.
+        kind of a wrong answer, what is asked about, tables, and further words; ``also`` asks what another
+        script says.
         """
 
         def find(name: str) -> Any:
@@ -319,7 +264,10 @@ class Questions:
         def ask(kind: str, about: object, /, *tables: str, **more: Any) -> None:
             self.ask(kind, about, lambda name: more[name] if name in more else find(name), *tables)
 
-        known |= {"ask": ask, "ask_which": self.ask_which}
+        def also(script: str, **more: Any) -> None:
+            self.run(script, word, **(known | more))
+
+        known |= {"ask": ask, "also": also, "ask_which": self.ask_which}
         self.scripts[name].run(find)
 
     def ask_which(self, handle: Any, name: str, about: str) -> None:

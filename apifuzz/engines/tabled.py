@@ -6,13 +6,15 @@ The words of a row are the call's arguments, the engine's attributes, and what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar
 
 from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.rows import Script
+from apifuzz.engines.profile import profile
+from apifuzz.engines.rows import Questions, Script, words_of
+from apifuzz.interface import Capabilities
 
 _NONE = object()
 
@@ -25,6 +27,18 @@ class TableEngine(Engine):
 
     words: ClassVar[Mapping[str, Any]]
     """What the rows name beside arguments and attributes of the engine."""
+
+    assumptions: None = None
+    """What a check without assumptions assumes."""
+
+    questions: ClassVar[Questions]
+    """What sorts and terms are asked."""
+
+    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
+        return profile(self.name).translate(str(error))
+
+    def capabilities(self) -> Capabilities:
+        return profile(self.name).capabilities
 
     def maker(self, call: Call[Any]) -> Callable[..., Any]:
         script = self.calls.get(call.method)
@@ -39,6 +53,18 @@ class TableEngine(Engine):
         return make
 
     def word(self, name: str) -> Any:
-        """What a word means that is no argument. Raises KeyError."""
+        """What a word means that is no argument. Raises KeyError or AttributeError."""
         found = getattr(self, name, _NONE)
-        return self.words[name] if found is _NONE else found
+        if found is not _NONE:
+            return found
+        return self.words[name] if name in self.words else self.own_word(name)
+
+    def own_word(self, name: str) -> Any:
+        """A word that is neither an attribute of the engine nor among its ``words``. Raises KeyError."""
+        raise KeyError(name)
+
+    def inquire(
+        self, script: str, args: Sequence[Any] = (), indices: Sequence[int] = (), /, **known: Any
+    ) -> None:
+        """Ask what a script of the questions says; ``args`` and ``indices`` are those of a sort."""
+        self.questions.run(script, words_of(args, indices, self.word), **known)

@@ -6,18 +6,20 @@ print what a run did, and to check that what is drawn is well sorted. What SMT-L
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from apifuzz.datatypes import sort_of_field
+from apifuzz.datatypes import as_datatypes
 from apifuzz.engine import Engine
+from apifuzz.engines.rows import read_calls
+from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import (
     Answer,
     ApiSort,
     ApiTerm,
     Capabilities,
-    DatatypeSpec,
     Feature,
     Head,
     HeadKind,
@@ -45,8 +47,9 @@ from smtlib import (
     rewrite,
     sort_text,
 )
+from smtlib.commands import definitions_text, print_declaration
 from smtlib.elaborator import Elaborator
-from smtlib.environment import Constructor, Datatype, Environment, determines, has_parameters, parameter
+from smtlib.environment import Environment, determines, has_parameters, parameter
 
 _USES = "quantifier array-index array-element function datatype constant equality ite seq-element set-element"
 REFUSED_BY_SOME = dict.fromkeys(
@@ -55,7 +58,7 @@ REFUSED_BY_SOME = dict.fromkeys(
 """Regular expressions are no first-class citizens in most solvers."""
 
 
-class TextEngine(Engine):
+class TextEngine(TableEngine):
     """Prints the script of a run: :attr:`commands`, :meth:`script`. Terms are made with the tables of
     ``smtlib`` and spelled as the solvers' parsers read them.
 
@@ -64,6 +67,7 @@ class TextEngine(Engine):
 
     name = "smtlib"
     answers = False
+    calls = read_calls(Path(__file__).with_suffix(".toml"))
 
     def __init__(self, families: Sequence[str] = ("z3", "cvc5")) -> None:
         super().__init__()
@@ -75,9 +79,9 @@ class TextEngine(Engine):
     def _forget(self) -> None:
         self.table = TermTable()
         self._elaborator = Elaborator(Environment(self._theories), self.table)
-        self._members: dict[str, Declaration] = {}
+        self.members: dict[str, Declaration] = {}
         self._logic = ""
-        self._unprinted: dict[Declaration, str] = {}
+        self.unprinted: dict[Declaration, str] = {}
         self._declared: list[str] = []
         self._setup: list[str] = []
         self._assumed = 0
@@ -134,7 +138,7 @@ class TextEngine(Engine):
         self._setup.append(command)
         self.emit(command)
 
-    def _declare(self, command: str) -> None:
+    def declare(self, command: str) -> None:
         """A declaration, which a reset takes away though the run keeps it."""
         self._declared.append(command)
         self.emit(command)
@@ -158,72 +162,24 @@ class TextEngine(Engine):
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
         return sort
 
-    def declare_sort(self, name: str, arity: int) -> Sort:
-        self._declare(f"(declare-sort {quote_symbol(name)} {arity})")
-        return make_sort(name, (), tuple(parameter(f"P{i}") for i in range(arity)))
-
-    def declare_datatypes(self, group: Sequence[DatatypeSpec]) -> list[Any]:
-        names = tuple(quote_symbol(spec.name) for spec in group)
-        own = {
-            spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
-            for spec, name in zip(group, names, strict=True)
-        }
-        datatypes = [self._datatype(spec, own, names) for spec in group]
-        self._declare(print_datatypes(datatypes))
-        return [d.sort for d in datatypes]
-
     # Terms
 
-    def make_constant(self, sort: ApiSort, name: str) -> Term:
-        symbol = quote_symbol(name)
-        self._declare(f"(declare-const {symbol} {sort_text(sort.sort)})")
-        return self.table.symbol(Declaration(symbol, (), sort.sort))
-
-    def make_variable(self, sort: ApiSort, name: str) -> Term:
-        return self.table.variable(quote_symbol(name), sort.sort)
-
-    def make_function(self, name: str, params: Sequence[ApiSort], result: ApiSort) -> Term:
-        """A function, which is declared or defined when it is first used."""
-        declaration = Declaration(quote_symbol(name), tuple(p.sort for p in params), result.sort)
-        inner = " ".join(sort_text(p) for p in declaration.params)
-        # It may yet be defined: it is printed when it is first used.
-        command = f"(declare-fun {declaration.name} ({inner}) {sort_text(declaration.result)})"
-        self._unprinted[declaration] = command
-        return self._function(declaration)
-
-    def define_function(
-        self, name: str, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
-    ) -> Term:
-        params = tuple([v.sort.sort for v in variables])
-        declaration = Declaration(quote_symbol(name), params, result.sort, "define")
-        self._define("define-fun", declaration, variables, body)
-        return self._function(declaration)
-
-    def define_recursive(
-        self, function: ApiTerm, variables: Sequence[ApiTerm], result: ApiSort, body: ApiTerm
+    def define(
+        self, declaration: Declaration, variables: Sequence[ApiTerm], body: ApiTerm, recursive: bool
     ) -> None:
-        """Print ``define-fun-rec``, for a function that was not used yet."""
-        declaration = function.handle.op.declaration
-        if declaration not in self._unprinted:
-            raise Unsupported(f"{declaration.name} is declared already")
-        del self._unprinted[declaration]
-        self._define("define-fun-rec", declaration, variables, body)
-
-    def _define(
-        self, word: str, declaration: Declaration, variables: Sequence[ApiTerm], body: ApiTerm
-    ) -> None:
-        self._print_functions(body.handle)
+        """Print the definition of a function."""
+        self.print_functions(body.handle)
         inner = " ".join(f"({v.handle.op.text} {sort_text(v.sort.sort)})" for v in variables)
-        head = f"({word} {declaration.name} ({inner}) {sort_text(declaration.result)}"
-        self._declare(f"{head} {print_term(body.handle)})")
+        head = f"{declaration.name} ({inner}) {sort_text(declaration.result)}"
+        self.declare(definitions_text([head], [print_term(body.handle)], recursive))
 
-    def _print_functions(self, *terms: Term) -> None:
+    def print_functions(self, *terms: Term) -> None:
         """Declare the functions in ``terms`` that were not printed yet."""
-        if self._unprinted:
+        if self.unprinted:
             for declaration in declarations_in(terms):
-                command = self._unprinted.pop(declaration, None)
+                command = self.unprinted.pop(declaration, None)
                 if command is not None:
-                    self._declare(command)
+                    self.declare(command)
 
     def make_value(self, sort: ApiSort, text: str) -> Term:
         if sort.sort.name == "FiniteField":
@@ -268,7 +224,7 @@ class TextEngine(Engine):
             raise Unsupported("^, which z3's parser knows without a logic only")
 
     def _member(self, head: Head, sort: Sort, terms: tuple[Term, ...]) -> Term:
-        declaration = self._members[head.name]
+        declaration = self.members[head.name]
         if head.kind in (HeadKind.TESTER, HeadKind.UPDATER):
             if terms[0].sort.args and "z3" in self._families:
                 raise Unsupported(
@@ -291,56 +247,22 @@ class TextEngine(Engine):
             raise Unsupported("updaters, which z3 spells otherwise")
         return "update-field"
 
-    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Term:
-        if binder == "set.comprehension":
-            raise Unsupported("set.comprehension")
-        op = self.table.op(Kind.BINDER, binder)
-        return self.table.make(op, (body.handle,), sort.sort, tuple([v.handle for v in variables]))
-
-    def _function(self, declaration: Declaration) -> Term:
+    def function(self, declaration: Declaration) -> Term:
+        """A function as a term."""
         sort = make_sort("->", (), (*declaration.params, declaration.result))
         op = self.table.op(Kind.SYMBOL, declaration.name, None, (), declaration)
         return self.table.make(op, (), sort)
-
-    def _datatype(self, spec: DatatypeSpec, own: Mapping[str, Sort], group: tuple[str, ...]) -> Datatype:
-        sort = own[spec.name]
-        by_name = {**own, **{p: parameter(p) for p in spec.parameters}}
-        constructors = []
-        for name, fields in spec.constructors:
-            selectors = []
-            for field in fields:
-                result = sort_of_field(field.sort, by_name)
-                selectors.append(Declaration(quote_symbol(field.name), (sort,), result, "selector"))
-                self._members[field.name] = selectors[-1]
-            params = tuple(s.result for s in selectors)
-            self._members[name] = Declaration(quote_symbol(name), params, sort, "constructor")
-            constructors.append(Constructor(self._members[name], tuple(selectors)))
-        return Datatype(quote_symbol(spec.name), sort.args, tuple(constructors), group)
 
     # Looking and changing
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         return term.handle.sort is sort.sort
 
-    def read_back(self, term: ApiSort | ApiTerm) -> None:
-        """Nothing to ask: sorts and terms are their texts, which is read by whoever gets the script."""
-
-    inspect_sort = inspect_term = read_back
-
-    def simplify(self, term: ApiTerm) -> Term:
-        """The term itself, which is equivalent to what a solver would give: there is no such command."""
-        handle: Term = term.handle
-        return handle
-
-    def substitute(self, term: ApiTerm, replaced: Sequence[ApiTerm], by: Sequence[ApiTerm]) -> Term:
-        new = {old.handle: new.handle for old, new in zip(replaced, by, strict=True)}
-        return rewrite(self.table, term.handle, lambda old, args: new.get(old))
-
     # Solving
 
     def _command(self, name: str, terms: Sequence[ApiTerm], as_list: bool = False) -> None:
         handles = [t.handle for t in terms]
-        self._print_functions(*handles)
+        self.print_functions(*handles)
         inner = " ".join(map(print_term, handles))
         self.emit(f"({name} ({inner}))" if as_list else f"({name} {inner})")
 
@@ -353,7 +275,7 @@ class TextEngine(Engine):
 
     def _assert_named(self, term: ApiTerm) -> str:
         """Assert it by a name, which it gives: cores are lists of names."""
-        self._print_functions(term.handle)
+        self.print_functions(term.handle)
         # A number for each, also after the name's assertion is gone: the name may not be.
         self._asserted += 1
         name = f"|asserted {self._asserted}|"
@@ -378,13 +300,13 @@ class TextEngine(Engine):
             return print_term(formula)
         self._assumed += 1
         name = f"|assumed {self._assumed}|"
-        self._print_functions(formula)
+        self.print_functions(formula)
         self._name_assumption(name, print_term(formula))
         return name
 
     def _name_assumption(self, name: str, formula: str) -> None:
         """Say that ``name`` stands for the formula."""
-        self._declare(f"(define-fun {name} () Bool {formula})")
+        self.declare(f"(define-fun {name} () Bool {formula})")
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         self.emit("(get-unsat-assumptions)")
@@ -399,18 +321,9 @@ class TextEngine(Engine):
         self._command("get-value", terms, as_list=True)
         return [t.handle for t in terms]
 
-    def equate(self, term: ApiTerm, value: Any) -> Term:
-        return self.table.make(self.table.op(Kind.OPERATOR, "="), (term.handle, value), BOOL)
-
     def print_model(self) -> str:
         self.emit("(get-model)")
         return ""
-
-    def push(self, levels: int) -> None:
-        self.emit(f"(push {levels})")
-
-    def pop(self, levels: int) -> None:
-        self.emit(f"(pop {levels})")
 
     def reset(self) -> None:
         """Print ``reset``, and all that a run has set and declared."""
@@ -419,6 +332,13 @@ class TextEngine(Engine):
 
     def reset_assertions(self) -> None:
         self.emit("(reset-assertions)")
+
+
+TextEngine.words = {
+    **{word.__name__: word for word in (Declaration, Kind, Unsupported, as_datatypes, parameter)},
+    **{word.__name__: word for word in (print_datatypes, print_declaration, quote_symbol, rewrite)},
+    **{"BOOL": BOOL, "sort_text": sort_text, "smtlib_sort": make_sort},
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from apifuzz.actions import Unwritten
 from apifuzz.actions.leaves import MakeConstant, MakeFunction, MakeValue, MakeVariable, ensure_term
 from apifuzz.actions.sorts import DeclareDatatypes, DeclareSort, ensure_sort
 from apifuzz.actions.terms import MakeBinder, MakeTerm
 from apifuzz.chance import Chance
-from apifuzz.feeding.terms import FedTerm, bounded, indices_of, is_declared, is_member, signature_of, specify
+from apifuzz.feeding.terms import FedTerm, indices_of, is_declared, is_member, signature_of, specify
 from apifuzz.interface import APPLY, ApiSort, ApiTerm, Feature, Head, HeadKind, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed
 from apifuzz.values import value_text
-from smtlib import BOOL, Declaration, Kind, Sort, Term, free_variables, make_sort
+from smtlib import BOOL, Declaration, Kind, Sort, Term, free_variables, make_sort, postorder
 from smtlib.environment import Datatype
 
 
@@ -177,7 +178,7 @@ def _draw_part(fed: FedTerm, chance: Chance) -> Term | None:
         part = chance.pick(fed.parts)
         if part.args and part.kind is not Kind.ANNOTATION and not part.sort.is_function:
             if (part.sort is BOOL or chance.happens(0.3)) and not free_variables(part):
-                if sum(1 for _ in bounded(part, MAX_TERMS)) <= MAX_TERMS:
+                if len(list(islice(postorder([part]), MAX_TERMS + 1))) <= MAX_TERMS:
                     return part
     return None
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 
 from apifuzz.chance import Chance
 from apifuzz.datatypes import MOST_ARGUMENTS, require_values
@@ -195,8 +194,3 @@ class Feed:
         if fed is None or fed.left_out:
             return (), frozenset()
         return tuple(sorted(fed.theories - {"Core"})), fed.features - {Feature.QUANTIFIERS}
-
-
-def bounded(term: Term, most: int) -> Iterator[Term]:
-    """The terms below ``term``; one more than ``most`` at most."""
-    return islice(postorder([term]), most + 1)

@@ -7,11 +7,10 @@ import builtins
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import cast
 
 from apifuzz.programs.recording import NO_NAME, RAISES, SPEAKER
 
@@ -64,10 +63,6 @@ class Line:
         """The line as Python source."""
         return ast.unparse(self.code)
 
-    def changed(self, code: ast.expr) -> Line:
-        """The same line with other code."""
-        return replace(self, code=code)
-
 
 def read_code(text: str) -> ast.expr:
     """The tree of an expression."""
@@ -95,25 +90,17 @@ def names_in(code: ast.AST) -> Iterator[str]:
         yield from names_in(part)
 
 
-class _Replacing(ast.NodeTransformer):
-    def __init__(self, find: Callable[[ast.expr], ast.expr | None]) -> None:
-        self.find = find
+class _Renaming(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        self.generic_visit(node)
-        return (self.find(node) if isinstance(node, ast.expr) else None) or node
-
-
-def replaced(code: ast.expr, find: Callable[[ast.expr], ast.expr | None]) -> ast.expr:
-    """Code with each part, the innermost first, as ``find`` gives it; None leaves a part as it is."""
-    return cast(ast.expr, _Replacing(find).visit(read_code(ast.unparse(code))))
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return read_code(self.names[node.id]) if node.id in self.names else node
 
 
-def renamed(code: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr:
-    """Code with other expressions in the place of variables."""
-    if names.keys().isdisjoint(names_in(code)):
-        return code
-    return replaced(code, lambda part: names.get(part.id) if isinstance(part, ast.Name) else None)
+def with_names(code: ast.AST, names: Mapping[str, str]) -> str:
+    """The text of code with other names, or expressions, in the place of variables."""
+    return ast.unparse(_Renaming(names).visit(ast.parse(ast.unparse(code))))
 
 
 # What calls do
@@ -212,15 +199,6 @@ def _symbol(line: Line) -> str:
     return texts[0] if len(texts) == 1 and _SYMBOL.match(texts[0]) else ""
 
 
-def with_names(code: ast.AST, names: Mapping[str, str]) -> str:
-    """The text of code with other names."""
-    made = ast.parse(ast.unparse(code))
-    for node in ast.walk(made):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-    return ast.unparse(made)
-
-
 def nested(lines: Sequence[Line], ending: Sequence[str]) -> tuple[Line, ...]:
     """The lines with terms and sorts where they are used, if that is in one place and not too long."""
     uses = Counter(name for line in lines for name in names_in(line.code))
@@ -232,12 +210,12 @@ def nested(lines: Sequence[Line], ending: Sequence[str]) -> tuple[Line, ...]:
         code = line.code
         for name in sorted(line.names & waiting.keys(), key=lambda name: len(waiting[name][1].text)):
             held = waiting.pop(name)
-            wider = renamed(code, {name: held[1].code})
-            if len(ast.unparse(wider)) <= _WIDEST:
-                code = wider
+            wider = with_names(code, {name: held[1].text})
+            if len(wider) <= _WIDEST:
+                code = read_code(wider)
             else:
                 kept.append(held)
-        changed = place, line.changed(code)
+        changed = place, replace(line, code=code)
         is_value = _SORT.search(line.kind) or _TERM.search(line.kind)
         if (is_value or line.kind == "generator") and uses[line.name] == 1 and not line.names & changing:
             waiting[line.name] = changed

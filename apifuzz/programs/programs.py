@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
-from apifuzz import engines
+from apifuzz.engines import MODULES
+from apifuzz.engines.profile import profile
 from apifuzz.programs.ending import repeating, what_is_wrong
 from apifuzz.programs.lines import (
     ANSWERS,
@@ -21,6 +20,7 @@ from apifuzz.programs.lines import (
     names_in,
     nested,
     only_looks,
+    read_code,
     read_lines,
     with_names,
 )
@@ -34,6 +34,7 @@ _MOST_TRIES = 40
 _AFTER_CHECK = re.compile(r"(?:\w+_get_)?(?:model|unsat|proof)\w*\Z")
 _SETS_OPTIONS = re.compile(r"set(?:Option|_args|_param)?\Z")
 _MUST_NOT_BE = re.compile(r"assert str\(v\d+\) != ")
+_ASKING = ("_solver_check", "_implied_equalities")
 _TALKING = Path(__file__).with_name("talking.py")
 
 
@@ -79,19 +80,14 @@ def programs(modules: Sequence[str], recorded: str, fault: Fault) -> Iterator[Pr
     lines = read_lines(recorded)
     lines = [line for line in lines[:-1] if not line.raised] + lines[-1:]
     lines = [replace(line, said="") if line.said == "success" else line for line in lines]
-    versions = [lines] if lines else []
-    for module in filter(None, map(_plain_module, modules)):
-        lines = [module.answered(line) for line in lines]
-        # A context that lives on may keep what one of its own would have given back.
-        versions = [lines] if fault.kind == faults.LEAK else [module.plainer(lines), lines]
+    lines = [_answered(line) for line in lines]
     seen = set()
-    for choose in _CHOICES:
-        for version in versions:
-            made = _program(version, choose, fault, tuple(modules))
-            is_enough = choose is not _CHOICES[0] or _says_why(made)
-            if made.lines and is_enough and _is_whole(made) and made.text not in seen:
-                seen.add(made.text)
-                yield made
+    for choose in _CHOICES if lines else ():
+        made = _program(lines, choose, fault, tuple(modules))
+        is_enough = choose is not _CHOICES[0] or _says_why(made)
+        if made.lines and is_enough and _is_whole(made) and made.text not in seen:
+            seen.add(made.text)
+            yield made
 
 
 def _program(lines: Sequence[Line], choose: Choose, fault: Fault, modules: tuple[str, ...]) -> Program:
@@ -109,10 +105,13 @@ def _says_why(program: Program) -> bool:
     return len(asked) > 1 or not (program.ending and _MUST_NOT_BE.match(program.ending[-1]))
 
 
-def _plain_module(name: str) -> ModuleType | None:
-    """The module that writes the calls of a solver as people do, where there is one."""
-    file = Path(engines.__file__).parent / name / "plain.py"
-    return importlib.import_module(f"apifuzz.engines.{name}.plain") if file.is_file() else None
+def _answered(line: Line) -> Line:
+    """A line that asks for an answer, with that for the number by which an interface of C gives it."""
+    module, _, _ = line.text.partition(".")
+    if line.kind != "int" or not line.function.endswith(_ASKING):
+        return line
+    code = read_code(f"{module}.CheckSatResult({line.text})")
+    return Line(line.name, code, "CheckSatResult", {"1": "sat", "-1": "unsat"}.get(line.said, "unknown"))
 
 
 def _is_whole(program: Program) -> bool:
@@ -140,9 +139,8 @@ def undressed(text: str) -> str:
 
 def logged(text: str, modules: Sequence[str], file: Path) -> str | None:
     """A program that keeps a solver's own log of its calls in a file; None where no solver keeps one."""
-    starts = (module.OPENS_LOG.format(repr(str(file))) for module in map(_plain_module, modules) if module)
-    start = next(starts, None)
-    return start and start + text
+    starts = [profile(name).opens_log for name in modules if name in MODULES and profile(name).opens_log]
+    return starts[0].format(repr(str(file))) + text if starts else None
 
 
 # Which calls
@@ -186,11 +184,11 @@ _CHOICES: tuple[Choose, ...] = (
 def shorter(program: Program, is_shown: Callable[[Program], bool], tries: int = _MOST_TRIES) -> Program:
     """The program without what it does not need, a line at a time and from the end, in so many ``tries``.
 
-    A line goes if nothing else uses its name. The check stays that the last line asks about. Where the
-    program says itself what is wrong, all calls stay but those that set options or only make something.
+    A line goes if nothing else uses its name. The last check stays where something is asked after one. Where
+    the program says itself what is wrong, all calls stay but those that set options or only make something.
     """
     checks = [line for line in program.lines if line.function.startswith(("check", "CheckSat"))]
-    asked = checks[-1:] if _AFTER_CHECK.match(program.lines[-1].function) else []
+    asked = checks[-1:] if any(_AFTER_CHECK.match(line.function) for line in program.lines) else []
     for line in program.lines[::-1]:
         if not tries:
             break

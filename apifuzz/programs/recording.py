@@ -10,9 +10,11 @@ A line is ``v1 = CODE``, a tab, the class of the result (or ``raises``), a tab, 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import importlib
+import inspect
 import math
 import operator
 import re
@@ -36,7 +38,7 @@ _TYPES = (bool, int, float, str)
 _WORD = re.compile(r"[\w.-]*\Z")
 # References are given back, and conversations closed, as objects of Python come and go.
 _NOT_RECORDED = re.compile(r"_(?:inc|dec)_ref\Z|\Aclose\Z")
-_ACCESSORS = frozenset(("as_ast", "as_func_decl", "ctx_ref", "ref"))
+_ACCESSORS = frozenset(("as_ast", "as_func_decl", "ctx_ref", "main_ctx", "ref"))
 """Methods without arguments that only give what an object holds: written where the result is used."""
 
 _SIGNS = {
@@ -200,6 +202,7 @@ class Proxy:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         recorder, real = self._exhume_recorder, self._exhume_real
+        args, keywords = _without_main_context(real, args, keywords)
         name = getattr(real, "__name__", "")
         callee = self._exhume_text or NO_NAME
         if _NOT_RECORDED.search(name):
@@ -239,6 +242,27 @@ class Proxy:
             text = f"({self._exhume_text or NO_NAME} * {other})"
             return self._exhume_recorder.proxy(self._exhume_real * other, text)
         return _operated("mul", self, other)
+
+
+def _without_main_context(
+    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without the process's context, where a call takes that by itself."""
+    is_last = bool(args) and _is_main_context(args[-1])
+    if is_last or _is_main_context(keywords.get("ctx")):
+        with contextlib.suppress(TypeError, ValueError):
+            parameters = inspect.signature(function).parameters
+            # Some take all their keywords as they come.
+            is_optional = "ctx" not in parameters or parameters["ctx"].default is None
+            if is_last and is_optional and list(parameters)[len(args) - 1 : len(args)] == ["ctx"]:
+                return args[:-1], keywords
+            if is_optional and not is_last:
+                return args, {key: value for key, value in keywords.items() if key != "ctx"}
+    return args, keywords
+
+
+def _is_main_context(value: Any) -> bool:
+    return isinstance(value, Proxy) and str(value._exhume_text).endswith(".main_ctx()")
 
 
 def _operated(name: str, *args: Any) -> Any:

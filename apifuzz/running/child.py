@@ -19,6 +19,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apifuzz.driving import generate, new_run, replay
-from apifuzz.engine import KEPT
+from apifuzz.engine import KEPT, Engine
 from apifuzz.feeding.terms import Feed
 from apifuzz.programs.recording import Recorder
 from apifuzz.run import Drawing, Ending, Settings
@@ -43,8 +44,11 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
         from apifuzz.running.feed import load_feed
 
         feed = load_feed(Path(corpus))
-    # The model, the theories, the solver's options: what every run asks for is made once, not in every fork.
-    new_run(setup.make(), Settings(), 0).prepare()
+    # The model, the theories, the solver's options, the kinds of arguments: made once, not in every fork.
+    run = new_run(setup.make(), Settings(), 0)
+    run.prepare()
+    for call in run.actions.values():
+        call.prepare()
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.
     gc.freeze()
@@ -63,14 +67,9 @@ def perform(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> int:
         document = {"kind": "trace", "detail": str(error)}
     except Exception as error:  # noqa: BLE001 (the parent reports it as a bug of exhume)
         document = {"kind": "internal", "detail": _where(error), "traceback": traceback.format_exc()[-8000:]}
-    _put(channel, json.dumps(document).encode())
+    with os.fdopen(channel, "wb") as pipe:
+        pipe.write(json.dumps(document).encode())
     return 0
-
-
-def _put(fd: int, data: bytes) -> None:
-    """Write all of it."""
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def _generate(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
@@ -109,6 +108,7 @@ def _describe(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[
 def _record(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
     """Make the calls of a trace once more, writing those on the solver's own interface to the file."""
     trace = read_trace(request["trace"])
+    Engine.plain = request["plain"]
     with _writing(request["file"]) as write:
         _RECORDER.write, _RECORDER.is_on = write, True
         return to_document(replay(setup.make(), trace))
@@ -137,18 +137,16 @@ def _where(error: Exception) -> str:
 @contextlib.contextmanager
 def _writing(file: str, setup: Setup | None = None) -> Iterator[Callable[[str], None]]:
     """A function that writes text to a file, unbuffered; the setup's settings go below the first line."""
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     settings = setup.settings() if setup is not None else []
+    private = partial(os.open, mode=0o600)
+    with open(file, "w", encoding="utf-8", errors="backslashreplace", opener=private) as opened:
 
-    def write(text: str) -> None:
-        text += "".join(f"set {name} {value}\n" for name, value in settings)
-        settings.clear()
-        _put(fd, text.encode("utf-8", "backslashreplace"))
+        def write(text: str) -> None:
+            opened.write(text + "".join(f"set {name} {value}\n" for name, value in settings))
+            opened.flush()
+            settings.clear()
 
-    try:
         yield write
-    finally:
-        os.close(fd)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solvers.running.crash_places import crash_place
 from solvers.running.outcomes import message_shape, tells_of_a_crash
@@ -48,6 +48,14 @@ class Fault:
     def is_same(self, other: Fault | None) -> bool:
         """Whether the other one is the same error: by its place where there is one, else kind and shape."""
         return other is not None and self._identity == other._identity
+
+    def is_alike(self, other: Fault | None) -> bool:
+        """Whether the other one is the same but for the action. A leak shows in no single run, and a process
+        with corrupted memory ends in one way or another.
+        """
+        if self.kind in (LEAK, CRASH):
+            return self.kind == LEAK or (other is not None and other.kind == CRASH)
+        return other is not None and self.is_same(replace(other, action=self.action))
 
     @property
     def _identity(self) -> tuple[str, ...]:

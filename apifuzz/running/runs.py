@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -26,7 +27,7 @@ from apifuzz.run import Drawing
 from apifuzz.running import faults
 from apifuzz.running.faults import Fault
 from apifuzz.running.setup import Setup
-from apifuzz.trace import MAX_TEXT, print_trace, read_trace
+from apifuzz.trace import MAX_TEXT
 from base.documents import from_document
 from solvers.running.crash_places import file_of
 from solvers.running.process import Limits, Run, Supervisor
@@ -156,7 +157,11 @@ class Runner:
         def is_shown(program: Program) -> bool:
             return self._is_shown(dressed(program.text, fault), fault, limits)
 
-        for program in programs(interfaces, self.record(trace, limits), fault):
+        # A context that lives on may keep what one of its own would have given back.
+        ways = (False,) if fault.kind == faults.LEAK else (True, False)
+        recorded = (self.record(trace, plain, limits) for plain in ways)
+        made = (programs(interfaces, text, fault) for seen, text in recorded if fault.is_alike(seen.fault))
+        for program in chain.from_iterable(made):
             if is_shown(program):
                 program = shorter(program, lambda less: time.monotonic() < end and is_shown(less))
                 program = program.nested if is_shown(program.nested) else program
@@ -181,11 +186,13 @@ class Runner:
         file.write_text(program, "utf-8", "backslashreplace")
         return self._programs.execute([sys.executable, "-I", str(file)], program_limits(fault, limits))
 
-    def record(self, trace: str, limits: Limits = RUN_LIMITS) -> str:
-        """The calls of a trace on the solver's own interface, a line each; see ``recording``."""
+    def record(self, trace: str, plain: bool = False, limits: Limits = RUN_LIMITS) -> tuple[RunResult, str]:
+        """What comes of the calls of a trace, and these on the solver's own interface, a line each; see
+        ``recording``. ``plain``: as people write them.
+        """
         limits = _with_seconds(limits, FRESH_SECONDS + FRESH_FACTOR * limits.seconds)
-        self._ask({"mode": "record", "trace": trace}, limits, fresh=True)
-        return self._written()
+        seen = self._ask({"mode": "record", "trace": trace, "plain": plain}, limits, fresh=True)
+        return seen, self._written()
 
     def _ask(self, request: dict[str, Any], limits: Limits, fresh: bool = False) -> RunResult:
         self._file.unlink(missing_ok=True)
@@ -295,8 +302,3 @@ def last_action(trace: str) -> str:
         if len(words) >= 2 and words[0].isdigit():
             return words[1]
     return ""
-
-
-def whole(trace: str) -> str:
-    """A trace's text printed again: without comments, refused calls and an incomplete last line."""
-    return print_trace(read_trace(trace))

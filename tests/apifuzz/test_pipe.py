@@ -30,6 +30,7 @@ from apifuzz.trace import read_trace
 from base.documents import from_document, to_document
 from smtlib import BOOL, Kind
 from solvers.running.conversation import Conversation
+from tests.sizes import size
 from tests.solvers.test_conversation import talk
 
 SOLVER = Path(__file__).with_name("little_solver.py")
@@ -293,7 +294,7 @@ def test_runs_with_real_solvers(program: str, arguments: str) -> None:
     spec = f"{program}={path} {arguments}"
     answers = []
     settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=80)
-    for seed in range(2):
+    for seed in range(size(1, 2)):
         lines: list[str] = []
         ending = generate(Witness(make_engine(spec)), settings, seed, lines.append)
         assert ending.kind == "done", f"seed {seed}: {ending.detail}"

@@ -56,10 +56,12 @@ def run_program(text: str, file: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "z3"])
 def test_a_run_is_recorded_as_a_program_that_does_the_same(solver: str, tmp_path: Path) -> None:
     with Runner(Setup(solver)) as runner:
-        recorded = runner.record(TRACE.format(solver=solver))
-    made = list(programs([solver], recorded, REJECTED))
-    assert len(made) >= 2
-    for text in [way.text for program in made[:2] for way in (program, program.nested)]:
+        made = [
+            program
+            for plain in (True, False)
+            for program in programs([solver], runner.record(TRACE.format(solver=solver), plain)[1], REJECTED)
+        ]
+    for text in [way.text for program in made for way in (program, program.nested)]:
         assert text.startswith(("import ctypes\n", f"import {solver}\n"))
         assert len(re.findall(r"  # sat$", text, re.M)) == len(re.findall(r"  # unsat$", text, re.M)) == 1
         asking = re.sub(
@@ -77,8 +79,8 @@ def test_a_run_is_recorded_as_a_program_that_does_the_same(solver: str, tmp_path
 
 def test_calls_are_written_as_people_write_them() -> None:
     with Runner(Setup("z3")) as runner:
-        recorded = runner.record(TRACE.format(solver="z3"))
-    plain, exact = (program.text for program in list(programs(["z3"], recorded, REJECTED))[:2])
+        recorded = [runner.record(TRACE.format(solver="z3"), way)[1] for way in (True, False)]
+    plain, exact = (next(programs(["z3"], text, REJECTED)).text for text in recorded)
     assert "z3core" not in plain and "Context" not in plain
     assert re.search(r"^a = z3.BitVec\('a', 4\)$", plain, re.M)
     assert re.search(r"^solver = z3\.", plain, re.M)

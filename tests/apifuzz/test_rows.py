@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import dis
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -17,19 +18,20 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.chance import Chance
-from apifuzz.driving import new_run
+from apifuzz.driving import new_run, replay
 from apifuzz.engines import make_engine
 from apifuzz.engines.bitwuzla import session as bitwuzla_session
 from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.cvc5 import terms
 from apifuzz.engines.declared import Declared
-from apifuzz.engines.rows import Route, Rows, choose, evaluate, fold, parsed, read_rows, words_of
+from apifuzz.engines.rows import Route, Rows, Script, choose, fold, read_rows, words_of
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.engines.z3 import words as z3_words
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, TermKind
 from apifuzz.model import default_model
 from apifuzz.operators import operators_for
 from apifuzz.run import Settings
+from apifuzz.trace import read_trace
 from smtlib.sorts import bit_vector
 from tests.apifuzz.counting import api_functions
 
@@ -54,13 +56,7 @@ def words(**known: Any) -> Callable[[str], Any]:
 )
 def test_a_call_is_what_python_would_make_of_it(text: str, value: object) -> None:
     word = words(x=5, some=[7, 8], f=lambda *args: args)
-    assert evaluate(parsed(text), word) == value
-
-
-@pytest.mark.parametrize("text", ["lambda: 1", "[x for x in y]", "x if y else z", "f'{x}'", "1 < x < 3"])
-def test_other_expressions_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no expression of a row"):
-        evaluate(parsed(text), words(x=1, y=[1], z=1))
+    assert Route(text).make(word) == value
 
 
 def test_a_new_row_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,10 +147,11 @@ WITHOUT_ROW = {
 
 
 def sources_of(module: Any) -> list[str]:
-    """The code of an engine: its modules, and its rows of actions and questions."""
+    """The code of an engine: its modules, and its rows of actions, questions and calls of runs."""
     folder = Path(module.__file__).parent
     rows = folder / "actions.toml", folder / "questions.toml"
-    return [file.read_text("utf-8") for file in (*folder.glob("*.py"), *rows)]
+    calls_of_runs = tomllib.loads((folder / "calls.toml").read_text("utf-8"))["calls"].values()
+    return [*(file.read_text("utf-8") for file in (*folder.glob("*.py"), *rows)), *calls_of_runs]
 
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "oxiz", "z3"])
@@ -189,13 +186,60 @@ def test_every_word_of_a_call_means_something(solver: str) -> None:
             engine.word(word)
 
 
-def test_every_word_of_the_question_about_a_model_of_z3_means_something() -> None:
-    engine = make_engine("z3")
+ASKED = """exhume-trace 1 {solver} 1
+1 new
+1 set-option produce-models true
+1 make-sort Bool
+return s1
+1 make-sort (_ BitVec 4)
+return s2
+1 declare-datatypes (D () (mk (part s2)))
+return s3
+1 make-constant s2 c
+return t1
+1 make-value s2 #b0011
+return t2
+1 make-term s1 bvult t1 t2
+return t3
+1 make-function f (s2) s2
+return t4
+1 make-term s2 apply t4 t1
+return t5
+1 make-variable s2 x
+return t6
+1 make-term s1 bvult t6 t5
+return t7
+1 make-binder s1 exists (t6) t7
+return t8
+1 inspect-sort s2
+1 inspect-sort s3
+1 inspect-term t1
+1 inspect-term t2
+1 inspect-term t4
+1 inspect-term t5
+1 inspect-term t8
+1 assert t3
+1 check-sat
+1 get-value t1
+1 print-model
+"""
+
+
+@pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "z3"])
+def test_every_script_of_questions_runs(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = make_engine(solver)
     assert isinstance(engine, TableEngine)
-    engine.perform(calls.New())
-    code = z3_words.QUESTIONS.scripts["model"].code
-    for word in words_in(code) - {"ask", "model", "happens"} - vars(builtins).keys():
-        engine.word(word)
+    ran = set()
+    run = Script.run
+
+    def noting(script: Script, word: Callable[[str], Any]) -> Any:
+        ran.add(script)
+        return run(script, word)
+
+    monkeypatch.setattr(Script, "run", noting)
+    ending = replay(engine, read_trace(ASKED.format(solver=solver)))
+    assert (ending.kind, ending.detail) == ("done", "")
+    assert set(engine.questions.scripts.values()) <= ran
 
 
 def words_in(code: CodeType) -> set[str]:
@@ -216,12 +260,13 @@ def test_which_kinds_are_not_made(solver: str, making: Any, kinds: Any) -> None:
 
 
 BY_MODULE = """
-    ast_map ast_vector bound bv2int bvadd_no_overflow bvadd_no_underflow bvmul_no_overflow bvneg_no_overflow
-    bvsdiv_no_overflow bvsub_no_overflow bvsub_no_underflow constructor constructor_list context_rc
-    datatype_sort datatypes empty_set enumeration_sort fixedpoint fresh_const full_set func_decl goal
-    linear_order optimize
-    params parser_context partial_order pattern piecewise_linear_order polymorphic_datatype probe
-    quantifier_const_ex rec_func_decl set_add set_del simplifier string_symbol tactic tree_order type_variable
+    array_sort ast_map ast_vector bound bv2int bv_sort bvadd_no_overflow bvadd_no_underflow
+    bvmul_no_overflow bvneg_no_overflow bvsdiv_no_overflow bvsub_no_overflow bvsub_no_underflow
+    constructor constructor_list context_rc datatype_sort datatypes empty_set enumeration_sort
+    finite_field_sort finite_set_sort fixedpoint fpa_sort fresh_const full_set func_decl goal
+    linear_order optimize params parser_context partial_order pattern piecewise_linear_order
+    polymorphic_datatype probe quantifier_const_ex re_sort rec_func_decl seq_sort set_add set_del
+    simplifier solver_from_tactic string_symbol tactic tree_order type_variable
 """
 """Calls that those functions of z3's module make that are called."""
 

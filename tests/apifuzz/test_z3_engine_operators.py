@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import z3
 
-from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.interface import ApiSort, Head, HeadKind
 from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, make_sort
@@ -108,7 +107,7 @@ def _all_instances(signature: Signature) -> Iterator[tuple[tuple[int, ...], tupl
 
 def applications(engine: Z3Engine, signature: Signature) -> Iterator[tuple[Sort, list[Any]]]:
     """For each instance that the engine takes the result sort and the ways to make it over constants."""
-    making = Making(engine.session, engine.sorts)
+    making = engine.terms
     for indices, sorts, result in instances(signature):
         if engine.takes(signature, sorts, result):
             args = [z3.Const(f"k{i}", engine.sorts.of(s)) for i, s in enumerate(sorts)]
@@ -173,7 +172,7 @@ def test_every_way_to_say_a_value_gives_the_same(
 ) -> None:
     own = ApiSort(1, sort, engine.sorts.of(sort))
     for text in texts:
-        ways = engine.terms.making.value_ways(own, text)
+        ways = engine.terms.value_ways(own, text)
         terms = [way() for way in ways if not (way is ways[-1] and text.startswith("#f"))]
         assert len({z3.simplify(term).sexpr() for term in terms}) == 1, text
         assert all(term.sort().eq(own.handle) for term in terms)

@@ -391,8 +391,8 @@ def test_no_model_after_sat_is_reported_by_actions(name: str, monkeypatch: pytes
     def refuse(context: Any, solver: Any) -> None:
         raise z3.Z3Exception(b"Sort mismatch at argument #1")
 
-    monkeypatch.setattr(z3.z3core, "Z3_solver_get_model", refuse)
-    monkeypatch.setattr(z3.z3core, "Z3_optimize_get_model", refuse)
+    monkeypatch.setattr(z3.z3, "Z3_solver_get_model", refuse)
+    monkeypatch.setattr(z3.z3, "Z3_optimize_get_model", refuse)
     assert noticed("model", f"{name} {CALLS[name]}").startswith("sat, but no model\nSort mismatch")
 
 

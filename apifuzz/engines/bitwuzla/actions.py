@@ -13,7 +13,6 @@ from bitwuzla import Kind
 
 from apifuzz import call
 from apifuzz.actions import Second
-from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.engine import BitwuzlaEngine, check
 from apifuzz.engines.bitwuzla.inspection import MAX_NODES, nodes, require_readable, unreadable
 from apifuzz.engines.bitwuzla.session import Terminator, kind_named
@@ -116,16 +115,6 @@ def _read_numeral(store: Store, token: str) -> int:
 
 
 NUMERAL = call.Kind(_read_numeral)
-
-
-def draw_number(chance: Chance, exponent: int) -> tuple[int, int]:
-    """A number within the format's range, mostly, and often close to one that it has."""
-    reach = 1 << min(exponent - 1, 8)
-    numerator = chance.getrandbits(chance.up_to(60))
-    power = int((2 * chance.random() - 1) * reach)
-    share = chance.random()
-    denominator = 1 + int(2000 * share) if share < 0.5 else 1 << int(120 * (share - 0.5))
-    return (numerator << power, denominator) if power >= 0 else (numerator, denominator << -power)
 
 
 # Words of the rows, besides what is defined here.

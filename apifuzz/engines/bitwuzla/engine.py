@@ -11,13 +11,20 @@ from typing import Any
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.bitwuzla import inspection, operators
-from apifuzz.engines.bitwuzla.operators import BASIC_SORTS, Operators, equality
+from apifuzz.engines.bitwuzla import operators
+from apifuzz.engines.bitwuzla.inspection import (
+    as_number,
+    compare,
+    declarations_of,
+    has_binder,
+    symbols_in,
+    text_of,
+    unreadable,
+)
+from apifuzz.engines.bitwuzla.operators import BASIC_SORTS, Operators
 from apifuzz.engines.bitwuzla.options import Settings, describe_options
-from apifuzz.engines.bitwuzla.session import Session, Terminator
-from apifuzz.engines.profile import profile
+from apifuzz.engines.bitwuzla.session import QUESTIONS, Session, Terminator
 from apifuzz.engines.rows import read_calls
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import (
@@ -36,8 +43,10 @@ from apifuzz.interface import (
 )
 from smtlib import Signature, Sort, quote_symbol
 from smtlib import make_sort as smtlib_sort
+from smtlib.floats import exact_number
+from smtlib.sorts import subsorts
 
-_ANSWERS = {
+ANSWERS = {
     bitwuzla.Result.SAT: Answer.SAT,
     bitwuzla.Result.UNSAT: Answer.UNSAT,
     bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
@@ -61,6 +70,7 @@ class BitwuzlaEngine(TableEngine):
     name = "bitwuzla"
     plan = "apifuzz.engines.bitwuzla.actions"
     calls = read_calls(Path(__file__).with_name("calls.toml"))
+    questions = QUESTIONS
     # OverflowError: a number that does not fit the C type of a parameter.
     exceptions = (bitwuzla.BitwuzlaException, OverflowError)
 
@@ -71,7 +81,7 @@ class BitwuzlaEngine(TableEngine):
         self.settings = Settings(self.random)
         self.terminator = Terminator()
         self._solver: Any = None
-        self._pending: list[ApiTerm] = []
+        self.pending: list[ApiTerm] = []
         self.untouched = True
         """Whether the instance still holds the assertions as they were asserted: checks and ``simplify`` put
         what preprocessing leaves of them in their place."""
@@ -85,7 +95,7 @@ class BitwuzlaEngine(TableEngine):
 
     def capabilities(self) -> Capabilities:
         asked = {feature for name, feature in _BY_OPTION.items() if self.settings.is_on(name)}
-        known = profile(self.name).capabilities
+        known = super().capabilities()
         return replace(known, features=known.features | asked)
 
     def options(self) -> tuple[Option, ...]:
@@ -105,19 +115,7 @@ class BitwuzlaEngine(TableEngine):
                 return False
         return operators.takes(signature, sorts, result)
 
-    # Sorts
-
-    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        return self.session.sort(sort)
-
-    def declare_sort(self, name: str, arity: int) -> Any:
-        """An uninterpreted sort without arguments."""
-        if arity:
-            raise Unsupported("sorts with arguments")
-        # Between bars where it needs them: names of sorts bitwuzla prints as they are.
-        made = self.session.manager.mk_uninterpreted_sort(quote_symbol(name))
-        self.session.declared[name] = made
-        return made
+    # Terms
 
     def written_symbol(self, name: str) -> str:
         """The name with or without bars; bitwuzla puts them where it sees that they are needed: at characters
@@ -125,11 +123,6 @@ class BitwuzlaEngine(TableEngine):
         """
         quoted = quote_symbol(name)
         return self.random.choice((name, quoted)) if " " in name else quoted
-
-    # Terms
-
-    def make_value(self, sort: ApiSort, text: str) -> Any:
-        return Operators(self.session, self.random).make_value(sort.sort, text)
 
     def declared(self, name: str, sort: Any) -> Any:
         """A constant, or a function."""
@@ -177,15 +170,15 @@ class BitwuzlaEngine(TableEngine):
         self.session = Session()
         self._forget()
 
-    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        return profile(self.name).translate(str(error))
+    def own_word(self, name: str) -> Any:
+        return self.session.word(name)
 
     def sibling(self) -> Engine:
         """A second instance on the same term manager."""
         other = BitwuzlaEngine(self.session)
         other.new()
         for name in _BY_OPTION:
-            other.set_option(name, "true")
+            other.settings.set(name, "true")
         return other
 
     @property
@@ -193,9 +186,15 @@ class BitwuzlaEngine(TableEngine):
         """The instance, made now if it was not, with everything asserted."""
         if self._solver is None:
             self._solver = self.new_solver()
-        if self._pending:
-            self._assert_pending()
+        if self.pending:
+            pending, self.pending = self.pending, []
+            self._solver.assert_formula(*(term.handle for term in pending))
         return self._solver
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the instance is made, so that its options stand."""
+        return self._solver is not None
 
     def new_solver(self) -> Any:
         """Another instance, with the same options."""
@@ -203,51 +202,10 @@ class BitwuzlaEngine(TableEngine):
         made.configure_terminator(self.terminator)
         return made
 
-    def set_option(self, name: str, value: str) -> None:
-        """Set an option; Unsupported once the instance is made."""
-        if self._solver is not None:
-            raise Unsupported("options are set before the first formula")
-        self.settings.set(name, value)
-
-    # Solving
-
-    def assert_formula(self, term: ApiTerm) -> None:
-        """Assert a closed term of sort Bool: now, or together with those that follow, before the instance is
-        used for anything else.
-        """
-        self._pending.append(term)
-        if self.random.random() < 0.7:
-            self._assert_pending()
-
-    def _assert_pending(self) -> None:
-        pending, self._pending = self._pending, []
-        self.solver.assert_formula(*(t.handle for t in pending))
-
-    def simplify_assertions(self) -> None:
-        """Simplify the assertions; bitwuzla forgets its answer."""
-        solver = self.solver
-        self.untouched = False
-        self.stack.changed()
-        solver.simplify()
-
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        solver = self.solver
-        self.untouched = False
-        self.terminator.start()
-        return _ANSWERS[solver.check_sat(*(a.handle for a in assumptions or ()))]
-
-    def reset(self) -> None:
-        """A new instance, whose options are set again; terms live on."""
-        again = Settings(self.random)
-        for name, value in self.settings.given.items():
-            again.set(name, value)
-        self.settings = again
-        self.reset_assertions()
-
     def reset_assertions(self) -> None:
         """A new instance with the same options."""
         self._solver = None
-        self._pending = []
+        self.pending = []
         self.untouched = True
 
 
@@ -264,7 +222,10 @@ def check(solver: Any) -> Answer:
 
 
 BitwuzlaEngine.words = {
-    **{"inspection": inspection, "Kind": Kind, "smtlib_sort": smtlib_sort, "chosen": chosen, "must": must},
-    **{"Misbehaviour": Misbehaviour, "Rejected": Rejected, "Unsupported": Unsupported},
-    **{"BASIC_SORTS": BASIC_SORTS, "equality": equality},
+    **{word.__name__: word for word in (as_number, chosen, exact_number, has_binder, must, symbols_in)},
+    **{word.__name__: word for word in (bitwuzla.BitwuzlaException, compare, declarations_of, unreadable)},
+    **{word.__name__: word for word in (Kind, Misbehaviour, Rejected, Unsupported, subsorts, text_of)},
+    **{"Options": bitwuzla.Options, "Parser": bitwuzla.Parser, "QUESTIONS": QUESTIONS, "ANSWERS": ANSWERS},
+    **{"Operators": Operators, "Settings": Settings},
+    **{"BASIC_SORTS": BASIC_SORTS, "quoted": quote_symbol, "smtlib_sort": smtlib_sort},
 }

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import bitwuzla
 from bitwuzla import Kind
 
-from apifuzz.engines.bitwuzla.session import QUESTIONS, Session
-from apifuzz.engines.rows import words_of
+from apifuzz.engines.bitwuzla.session import Session
 from apifuzz.engines.walking import first_difference, walk
-from apifuzz.interface import Misbehaviour, Unsupported, must
+from apifuzz.interface import Misbehaviour, Unsupported
 from smtlib import Sort, quote_symbol
-from smtlib.floats import exact_number
-from smtlib.sorts import subsorts
+from smtlib.commands import declaration_text
 
 MAX_NODES = 3000
 """Larger terms are not read back."""
@@ -24,37 +21,14 @@ MAX_NODES = 3000
 _BINDERS = (Kind.FORALL, Kind.EXISTS, Kind.LAMBDA)
 
 
-def _inspect(script: str, session: Session, what: Sort, **words: Any) -> None:
-    args = [session.sort(part) for part in what.args] if script == "sort" else []
-    known = {"session": session, "what": what, "check_value": check_value, "exact_number": exact_number}
-    known |= {"Kind": Kind, "Parser": bitwuzla.Parser, "Options": bitwuzla.Options, "subsorts": subsorts}
-    known |= {"must": must, "Misbehaviour": Misbehaviour, "as_number": _as_number, "quoted": quote_symbol}
-    QUESTIONS.run(script, words_of(args, what.indices, session.word, known | words))
-
-
-def inspect_sort(session: Session, handle: Any, sort: Sort) -> None:
-    """Compare all that a sort says of itself with ``sort``."""
-    own = sort.name if sort.name in QUESTIONS.is_ else "declared"
-    _inspect("sort", session, sort, sort=handle, own=own, same=session.sort(sort), text=_text(sort))
-
-
-def _text(sort: Sort) -> str:
+def text_of(sort: Sort) -> str:
+    """The sort as bitwuzla prints it."""
     if sort.args:
-        return f"({sort.name} {' '.join(map(_text, sort.args))})"
+        return f"({sort.name} {' '.join(map(text_of, sort.args))})"
     return sort.text if sort.indices else quote_symbol(sort.name)
 
 
-def inspect_term(session: Session, term: Any, sort: Sort) -> None:
-    """Compare all that a term says of itself; make it again from its kind, children and indices."""
-    _inspect("term", session, sort, term=term)
-
-
-def check_value(session: Session, sort: Sort, value: Any) -> None:
-    """Compare what a value says of itself in its different ways; Misbehaviour where they differ."""
-    _inspect("value", session, sort, term=value)
-
-
-def _as_number(text: str) -> Fraction:
+def as_number(text: str) -> Fraction:
     """``1/3``, ``-1.5`` or the SMT-LIB way to write it."""
     bare = text.replace("(", " ").replace(")", " ").split()
     sign = "-" if "-" in bare else ""
@@ -75,31 +49,6 @@ def has_binder(term: Any) -> bool:
     return any(n.kind() in _BINDERS for n in nodes(term, 10 * MAX_NODES))
 
 
-def read_back(session: Session, random: Random, term: Any, free: frozenset[int]) -> None:
-    """Print a term, read it with bitwuzla's parser, compare; Unsupported for what the parser does not know.
-
-    ``free`` are the ids of variables that are not bound in it.
-    """
-    symbols = _symbols(term, free)
-    # Base 16 is printed and not read back: bitwuzla 0.9 leaves leading zeros out, which makes narrower
-    # values.
-    term.str(16)
-    text = term.str(random.choice((2, 10)))
-    parser = bitwuzla.Parser(session.manager, bitwuzla.Options())
-    declarations = _declarations(session, symbols)
-    try:
-        if declarations:
-            parser.parse(declarations, True, False)
-        read = parser.parse_term(text)
-    except bitwuzla.BitwuzlaException as error:
-        raise unreadable(text, error) from error
-    _compare(term, read, text)
-    count = len(session.declared)
-    must("print", len(parser.get_declared_sorts()) == count, f"{count} sorts declared, the parser has others")
-    declared = sorted(quote_symbol(f.symbol()) for f in parser.get_declared_funs())
-    must("print", declared == sorted(symbols), f"declared {sorted(symbols)}, the parser has {declared}")
-
-
 def unreadable(text: str, error: bitwuzla.BitwuzlaException) -> Misbehaviour:
     """The error for text that bitwuzla's parser rejects; the reason comes first to identify it."""
     return Misbehaviour("print", f"does not read back, {str(error).replace(chr(39), '')}\n{text[:2000]}")
@@ -113,7 +62,7 @@ def require_readable(node: Any) -> None:
         raise Unsupported("reading back a value of an uninterpreted sort")
 
 
-def _symbols(term: Any, free: frozenset[int]) -> dict[str, Any]:
+def symbols_in(term: Any, free: frozenset[int]) -> dict[str, Any]:
     """The free leaves of a term by name; Unsupported where reading it back cannot be the same."""
     found: dict[str, Any] = {}
     bound: set[str] = set()
@@ -140,19 +89,17 @@ def _name(leaf: Any) -> str:
     return quote_symbol(symbol)
 
 
-def _declarations(session: Session, symbols: dict[str, Any]) -> str:
+def declarations_of(session: Session, symbols: dict[str, Any]) -> str:
+    """The commands that declare the sorts of a run and these symbols."""
     lines = [f"(declare-sort {quote_symbol(name)} 0)" for name in session.declared]
     for name in sorted(symbols):
         sort = symbols[name].sort()
-        if sort.is_fun():
-            domain = " ".join(map(str, sort.fun_domain()))
-            lines.append(f"(declare-fun {name} ({domain}) {sort.fun_codomain()})")
-        else:
-            lines.append(f"(declare-const {name} {sort})")
+        params, result = (sort.fun_domain(), sort.fun_codomain()) if sort.is_fun() else ((), sort)
+        lines.append(declaration_text(name, map(str, params), str(result)))
     return "\n".join(lines)
 
 
-def _compare(term: Any, read: Any, text: str) -> None:
+def compare(term: Any, read: Any, text: str) -> None:
     """Compare up to the identity of new declarations and of bound variables, which have the same names."""
     if (pair := first_difference(term, read, _shape)) is not None:
         pieces = f"{str(pair[0])[:300]} as {str(pair[1])[:300]} in {text[:2000]}"

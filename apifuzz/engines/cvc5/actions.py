@@ -13,10 +13,8 @@ from apifuzz import call
 from apifuzz.actions import Made, Second
 from apifuzz.call import draw_formula, read_name
 from apifuzz.engines.cvc5.engine import Cvc5Engine
-from apifuzz.engines.cvc5.inspection import inspect_value
-from apifuzz.engines.cvc5.reading import declared_function
 from apifuzz.engines.cvc5.session import CHECK_RESOURCES
-from apifuzz.engines.cvc5.solving import answer as answer_of
+from apifuzz.engines.cvc5.session import answer as answer_of
 from apifuzz.engines.declared import Asking, declared
 from apifuzz.engines.walking import walk
 from apifuzz.interface import Answer, ApiSort, ApiTerm, TermKind, Unsupported, expect, must
@@ -28,8 +26,7 @@ _ENUMERABLE = frozenset(
     ("Core", "Ints", "Reals", "Reals_Ints", "FixedSizeBitVectors", "UnicodeStrings", "ArraysEx")
 )
 _SYNTHESIZED = frozenset(("Bool", "Int", "Real", "BitVec", "String"))
-_MOST_PROOF_NODES = 300
-_REWRITES = (cvc5.ProofRule.DSL_REWRITE, cvc5.ProofRule.THEORY_REWRITE)
+MOST_PROOF_NODES = 300
 
 
 class Cvc5Asking(Asking, Second):
@@ -69,24 +66,6 @@ class Cvc5Asking(Asking, Second):
             made.setOption(name, value)
         made.setLogic(self.session.logic or "ALL")
         return made
-
-    def grammars(self, synthesizer: Any, params: Sequence[Any], sort: Any) -> list[Any]:
-        """Sometimes a grammar for a function of these parameters, else none."""
-        if self.happens(0.6):
-            return []
-        start = self.manager.mkVar(sort, "start")
-        grammar = synthesizer.mkGrammar(params, [start])
-        if any(param.getSort() == sort for param in params):
-            grammar.addAnyVariable(start)
-        if self.happens(0.5):
-            grammar.addAnyConstant(start)
-        rules = self.productions(sort, start)
-        if len(rules) == 1:
-            grammar.addRule(start, rules[0])
-        else:
-            grammar.addRules(start, rules)
-        expect("value", grammar.isNull(), False, "a grammar is null")
-        return [grammar]
 
     def productions(self, sort: Any, start: Any) -> list[Any]:
         """What a grammar makes terms of the sort with."""
@@ -295,19 +274,7 @@ class Listener(cvc5.Plugin):  # type: ignore[misc]
         must("sort", is_formula, f"the plugin is notified of {formula!s:.200}, no formula")
 
 
-def walk_proof(proof: Any) -> None:
-    """Ask the nodes of a proof what they are."""
-    for node in walk([proof], lambda node: node.getChildren(), most=_MOST_PROOF_NODES):
-        rule = node.getRule()
-        if rule in _REWRITES:
-            node.getRewriteRule()
-        expect("value", node.getResult().getSort().isBoolean(), True, f"conclusion of {rule}")
-        for argument in node.getArguments():
-            expect("value", argument.isNull(), False, f"argument of {rule} is null")
-        expect("value", node == node, True, f"{rule} against itself")
-
-
 # Words of the rows, besides what is defined here.
-__all__ = ["ACTIONS", "answer_of", "declared_function", "inspect_value"]
+__all__ = ["ACTIONS", "answer_of"]
 
 ACTIONS = declared(Path(__file__).with_suffix(".toml"), "cvc5", Cvc5Asking, globals())

@@ -12,8 +12,8 @@ from cvc5 import Kind
 
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.rows import Questions, Route, Word, associativity, fold, make_by, read_rows, words_of
-from apifuzz.interface import HeadKind, Unsupported
-from apifuzz.values import bit_words, read_value
+from apifuzz.interface import HeadKind
+from apifuzz.values import bit_words
 from smtlib import Sort
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
@@ -75,16 +75,6 @@ def word_of(session: Session) -> Word:
         return getattr(session.maker, name)
 
     return word
-
-
-def make_value(session: Session, sort: Sort, handle: Any, text: str) -> Any:
-    """The value that ``text`` writes, of sort ``sort`` with handle ``handle``."""
-    try:
-        name, words = read_value(sort, text)
-    except ValueError as error:
-        raise Unsupported(f"{text[:80]} is no value of {sort}") from error
-    rows = VALUES if name in VALUES else OPERATORS
-    return make(session, f"value of {sort}", rows.find(name), (), sort.indices, sort=handle, **words)
 
 
 def kind_of(name: str, sorts: Sequence[Sort]) -> Kind | None:

@@ -7,29 +7,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cvc5 import Kind
+import cvc5
+from cvc5 import Kind, RoundingMode, SortKind
 
 from apifuzz.call import Call
-from apifuzz.engines.cvc5.calls import QUESTIONS
-from apifuzz.engines.cvc5.inspection import inspect_sort, inspect_term, inspect_value
+from apifuzz.datatypes import as_datatypes
+from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, QUESTIONS, VALUES, kind_of, make
 from apifuzz.engines.cvc5.options import check_conflicts, describe_options
-from apifuzz.engines.cvc5.reading import Reader, declared_datatypes, declared_function, declared_sort
+from apifuzz.engines.cvc5.reading import Reader
 from apifuzz.engines.cvc5.session import (
     Definition,
     Session,
+    answer,
     define_recursive,
-    reset,
     solves_fields,
     version,
 )
-from apifuzz.engines.cvc5.solving import Solving
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
-from apifuzz.engines.cvc5.terms import BINDERS, Terms, annotations_of, refuse_without_model
+from apifuzz.engines.cvc5.terms import BINDERS, Terms, pattern_in
 from apifuzz.engines.profile import profile
 from apifuzz.engines.rows import read_calls, words_of
 from apifuzz.engines.tabled import TableEngine
-from apifuzz.interface import Capabilities, Option, Unsupported
-from smtlib import Signature, Sort
+from apifuzz.engines.walking import walk
+from apifuzz.interface import Capabilities, Option, Unsupported, expect
+from apifuzz.values import read_value
+from smtlib import Signature, Sort, print_datatypes, quote_symbol
 
 _EXPERT, _RANGES, _USES = map(profile("cvc5").list_of, ("expert", "ranges", "uses"))
 
@@ -48,7 +50,8 @@ class Cvc5Engine(TableEngine):
     name = "cvc5"
     plan = "apifuzz.engines.cvc5.actions"
     calls = read_calls(Path(__file__).with_name("calls.toml"))
-    parts = ("sorts", "terms", "solving")
+    questions = QUESTIONS
+    parts = ("sorts", "terms")
     exceptions = (RuntimeError,)
 
     def __init__(self, expert: bool = False) -> None:
@@ -70,7 +73,7 @@ class Cvc5Engine(TableEngine):
         return version()
 
     def capabilities(self) -> Capabilities:
-        known = profile(self.name).capabilities
+        known = super().capabilities()
         theories = known.theories | {"FiniteFields"} if solves_fields() else known.theories
         binders = {"forall": True, "exists": True, "lambda": self._is_higher_order}
         binders["set.comprehension"] = self._is_on("sets-exp")
@@ -136,13 +139,12 @@ class Cvc5Engine(TableEngine):
 
     def _begin(self, session: Session) -> None:
         self._session = session
-        self.solving = Solving(session, self.stack)
         self._reader = None
 
     def delete(self) -> None:
         self._session = None
         self._reader = None
-        del self.solving, self.sorts, self.terms
+        del self.sorts, self.terms
 
     def sibling(self) -> Cvc5Engine:
         other = Cvc5Engine(self.expert)
@@ -186,9 +188,13 @@ class Cvc5Engine(TableEngine):
 
 
 Cvc5Engine.words = {
-    **{word.__name__: word for word in (declared_function, declared_sort, define_recursive, Definition)},
-    **{word.__name__: word for word in (inspect_sort, inspect_term, inspect_value, annotations_of)},
-    **{word.__name__: word for word in (declared_datatypes, refuse_without_model, words_of)},
+    **{word.__name__: word for word in (define_recursive, Definition, quote_symbol)},
+    **{word.__name__: word for word in (as_datatypes, print_datatypes, pattern_in, walk, words_of)},
     **{"BINDERS": BINDERS, "Kind": Kind, "QUESTIONS": QUESTIONS, "Unsupported": Unsupported},
-    "reset_by_parser": reset,
+    **{"answer": answer, "MEMBERS": MEMBERS, "kind_of": kind_of, "expect": expect},
+    **{"rounding_modes": RoundingMode, "sign": lambda number: (number > 0) - (number < 0)},
+    **{kind.name: kind for kind in SortKind},
+    **{word.__name__: word for word in (cvc5.InputLanguage, cvc5.InputParser, cvc5.SymbolManager)},
+    **{"VALUES": VALUES, "OPERATORS": OPERATORS, "make": make, "read_value": read_value},
+    "values": tuple(name for name in QUESTIONS if name.startswith("is")),
 }

@@ -11,49 +11,13 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.engines.walking import first_difference
-from apifuzz.interface import ApiSort, DatatypeSpec, FieldSort, MadeSort, Misbehaviour, Rejected
-from smtlib import quote_symbol
-from smtlib.commands import datatypes_text
+from apifuzz.interface import Misbehaviour, Rejected
 
 _UNREADABLE = re.compile(r"@[a-z]|__cvc5_record|fmf\.card")
 """In texts that cvc5 prints and cannot read: internal operators, cardinalities, records' constructors."""
 
 _LARGEST = 200_000
 """Longer texts are not read back, in characters."""
-
-
-def declared_sort(name: str, arity: int) -> str:
-    """The command that declares an uninterpreted sort."""
-    return f"(declare-sort {quote_symbol(name)} {arity})"
-
-
-def declared_function(name: str, params: Sequence[Any], result: Any) -> str:
-    """The command that declares a function, from handles of sorts, as cvc5 prints them."""
-    return f"(declare-fun {quote_symbol(name)} ({' '.join(map(str, params))}) {result})"
-
-
-def declared_datatypes(group: Sequence[DatatypeSpec]) -> str:
-    """The command that declares datatypes."""
-    by_name = {spec.name: spec for spec in group}
-    texts = []
-    for spec in group:
-        constructors = [
-            (quote_symbol(name), [(quote_symbol(f.name), _field(f.sort, by_name)) for f in fields])
-            for name, fields in spec.constructors
-        ]
-        texts.append((quote_symbol(spec.name), [*map(quote_symbol, spec.parameters)], constructors))
-    return datatypes_text("declare-datatypes", texts)
-
-
-def _field(sort: FieldSort, group: dict[str, DatatypeSpec]) -> str:
-    if isinstance(sort, ApiSort):
-        return str(sort.handle)
-    if isinstance(sort, MadeSort):
-        return f"({quote_symbol(sort.name)} {' '.join(_field(arg, group) for arg in sort.args)})"
-    other = group.get(sort)
-    if other is None or not other.parameters:
-        return quote_symbol(sort)
-    return f"({quote_symbol(sort)} {' '.join(map(quote_symbol, other.parameters))})"
 
 
 def reads_alike(one: Any, two: Any) -> bool:

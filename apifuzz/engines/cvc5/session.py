@@ -4,6 +4,7 @@ itself: its version, what was built into it, and a command that only its parser 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -12,7 +13,9 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.chance import Chance
-from apifuzz.interface import ApiSort, Unsupported
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Misbehaviour, Unsupported
+from smtlib import quote_symbol
+from smtlib.commands import declaration_text
 
 
 @lru_cache(maxsize=1)
@@ -35,14 +38,6 @@ def solves_fields() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def reset(solver: Any, manager: Any) -> None:
-    """``(reset)``, through the parser."""
-    symbols = cvc5.SymbolManager(manager)
-    parser = cvc5.InputParser(solver, symbols)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "(reset)", "reset")
-    parser.nextCommand().invoke(solver, symbols)
 
 
 _DEPRECATED_SHARE = 0.05
@@ -101,6 +96,8 @@ class Session:
     """The commands that declare what was declared, for reading back."""
     definitions: list[Definition] = field(default_factory=list)
     known: set[int] = field(default_factory=set)
+    assumptions: list[tuple[Any, ApiTerm]] = field(default_factory=list)
+    """What was assumed at the last check, and for which term."""
     answered: bool = False
     """Whether the last check may still be asked about. Declarations and definitions by the solver end that;
     the term manager's leave it.
@@ -148,6 +145,10 @@ class Session:
         if self.answered:
             raise Unsupported("a definition while the last answer may be asked about")
 
+    def declare(self, name: str, params: Sequence[Any], result: Any) -> None:
+        """Keep the command that declares a function, with handles of sorts."""
+        self.declarations.append(declaration_text(quote_symbol(name), map(str, params), str(result)))
+
     def define(self, definition: Definition) -> None:
         """Keep a definition that this solver has made."""
         self.definitions.append(definition)
@@ -182,3 +183,36 @@ class Session:
             else:
                 term = term.substitute(definition.function, definition.body)
         return term
+
+    def named(self, kind: str, found: Sequence[Any], given: list[tuple[Any, ApiTerm]]) -> list[ApiTerm]:
+        """The terms that handles stand for; ``given``: what was asserted or assumed for which term."""
+        terms = dict(reversed(given))
+        named = []
+        for handle in found:
+            if handle in terms:
+                named.append(terms[handle])
+            elif not self._is_definition(handle):
+                raise Misbehaviour(kind, f"{str(handle)[:200]} in it was not given")
+        return named
+
+    def _is_definition(self, handle: Any) -> bool:
+        """Whether a formula is what cvc5 makes of a definition: an equation with the function or with an
+        application of it, perhaps below a quantifier.
+        """
+        if handle.getKind() is Kind.FORALL:
+            handle = handle[1]
+        if handle.getKind() is not Kind.EQUAL:
+            return False
+        heads = [side[0] if side.getKind() is Kind.APPLY_UF else side for side in handle]
+        return any(definition.function in heads for definition in self.definitions)
+
+
+def answer(result: Any) -> Answer:
+    """A result as an answer; what it says of itself must be one of three."""
+    said = [result.isSat(), result.isUnsat(), result.isUnknown()]
+    if result.isNull() or sum(said) != 1:
+        raise Misbehaviour("value", f"the result {result} is {said}")
+    if said[2]:
+        result.getUnknownExplanation()
+        return Answer.UNKNOWN
+    return Answer.SAT if said[0] else Answer.UNSAT

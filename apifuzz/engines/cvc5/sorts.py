@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from apifuzz.datatypes import names_in
 from apifuzz.engines.cvc5.calls import SORTS, make
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.interface import ApiSort, DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
+from apifuzz.interface import DatatypeSpec, Field, FieldSort, MadeSort, Unsupported
 from smtlib import Sort, make_sort
 from smtlib.sorts import subsorts
 
@@ -39,22 +39,11 @@ class Sorts:
         """The handle of a sort, made where it was not yet."""
         found = self.handles.get(sort)
         if found is None:
-            found = self._make(sort, [self.of(arg) for arg in sort.args])
+            found = self.made_of(sort, [self.of(arg) for arg in sort.args])
         return found
 
-    def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Any:
-        """A new handle of ``sort``, whose arguments are ``args``."""
-        if any(arg.name == "RegLan" for arg in sort.args):
-            raise Unsupported("regular expressions are in no other sort")
-        if sort.name == "Array" and sort.args[0].name == "Array":
-            raise Unsupported("arrays are no indices of arrays")
-        if sort.is_function and not self.session.is_higher_order:
-            raise Unsupported("functions as values without a logic for them")
-        handle = self._make(sort, [arg.handle for arg in args])
-        self.handles[sort] = handle
-        return handle
-
-    def _make(self, sort: Sort, args: list[Any]) -> Any:
+    def made_of(self, sort: Sort, args: list[Any]) -> Any:
+        """A new handle of ``sort``, whose arguments have these handles."""
         if lacks_format(self.session, sort):
             raise Unsupported(f"{sort} without fp-exp")
         declared = self.declared.get(sort.name)
@@ -83,7 +72,7 @@ class Sorts:
     def of_field_sort(self, sort: FieldSort, named: Callable[[str], Any]) -> Any:
         """A field's sort, parameters and datatypes of the group as they are ``named``."""
         if isinstance(sort, MadeSort):
-            return self._make(make_sort(sort.name), [self.of_field_sort(arg, named) for arg in sort.args])
+            return self.made_of(make_sort(sort.name), [self.of_field_sort(arg, named) for arg in sort.args])
         return named(sort) if isinstance(sort, str) else sort.handle
 
     # Declared

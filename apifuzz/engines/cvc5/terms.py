@@ -7,7 +7,7 @@ from typing import Any
 
 from cvc5 import Kind
 
-from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, kind_of, make, make_value, operation
+from apifuzz.engines.cvc5.calls import MEMBERS, OPERATORS, kind_of, make, operation
 from apifuzz.engines.cvc5.session import Session
 from apifuzz.engines.cvc5.sorts import Sorts
 from apifuzz.engines.walking import walk
@@ -36,11 +36,6 @@ class Terms:
         self.sorts = sorts
         self.constants: list[Any] = []
         """The free constants, as models are printed for them."""
-
-    # Leaves
-
-    def make_value(self, sort: ApiSort, text: str) -> Any:
-        return make_value(self.session, sort.sort, sort.handle, text)
 
     # Applications
 
@@ -80,38 +75,6 @@ class Terms:
         return maker.mkTerm(Kind.APPLY_UF, function, *args)
 
 
-def annotations_of(session: Session, variables: list[Any], body: Any) -> Any | None:
-    """Sometimes a pattern (a subterm with all the variables) or a name of the quantifier."""
-    way = session.random.randrange(8)
-    if way > 3:
-        return None
-    maker = session.maker
-    if way == 3:
-        return _pools(session, variables)
-    if way == 0:
-        # As the parser has it, the name is a constant.
-        name = maker.mkConst(maker.getBooleanSort(), f"q{session.random.randrange(1000)}")
-        keyword = maker.mkString("qid")
-        return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(Kind.INST_ATTRIBUTE, keyword, name))
-    pattern = _pattern(variables, body)
-    if pattern is None:
-        return None
-    kind = Kind.INST_PATTERN if way == 1 else Kind.INST_NO_PATTERN
-    return maker.mkTerm(Kind.INST_PATTERN_LIST, maker.mkTerm(kind, pattern))
-
-
-def _pools(session: Session, variables: list[Any]) -> Any | None:
-    """A pool for each variable, where there are pools of their sorts."""
-    chosen = []
-    for variable in variables:
-        fitting = [symbol for symbol, sort in session.pools if sort == variable.getSort()]
-        if not fitting:
-            return None
-        chosen.append(fitting[-1])
-    make = session.maker.mkTerm
-    return make(Kind.INST_PATTERN_LIST, make(Kind.INST_POOL, *chosen))
-
-
 def member_term(session: Session, handle: Any, head: Head) -> Any:
     """The constructor, selector, tester or updater of a datatype sort that a head names."""
     datatype = handle.getDatatype()
@@ -148,23 +111,10 @@ def _is_small(exponent: Any) -> bool:
 _PATTERN_KINDS = frozenset((Kind.APPLY_UF, Kind.SELECT, Kind.STORE, Kind.SET_MEMBER, Kind.APPLY_SELECTOR))
 
 
-def _pattern(variables: list[Any], body: Any) -> Any | None:
+def pattern_in(variables: list[Any], body: Any) -> Any | None:
     """A subterm of ``body`` that has all the variables and may be a pattern."""
     binders, all_variables = frozenset(BINDERS.values()), set(variables)
     for term in walk([body], lambda term: () if term.getKind() in binders else term, most=200):
         if term.getKind() in _PATTERN_KINDS and all_variables.issubset(walk([term], most=200)):
             return term
     return None
-
-
-def refuse_without_model(handle: Any) -> None:
-    """Raise :class:`Unsupported` for values that no formula can hold: those of uninterpreted sorts and of
-    functions, and real algebraic numbers.
-    """
-    for term in walk([handle]):
-        if term.isUninterpretedSortValue():
-            raise Unsupported("values of uninterpreted sorts are no terms of formulas")
-        if term.isRealAlgebraicNumber():
-            raise Unsupported("real algebraic numbers are no terms of formulas")
-        if term.isSkolem():
-            raise Unsupported("the value names a skolem of the solver")

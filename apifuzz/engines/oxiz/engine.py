@@ -10,32 +10,47 @@ from typing import Any
 
 import oxiz
 
-from apifuzz.call import Call
 from apifuzz.engine import Engine
-from apifuzz.engines.oxiz.session import BINDERS, QUESTIONS, SOLVER, Session
-from apifuzz.engines.oxiz.terms import OxizTerms, lacking, roundings, takes
-from apifuzz.engines.profile import profile
+from apifuzz.engines.oxiz.session import (
+    BINDERS,
+    CONSTANTS,
+    OPERATORS,
+    QUESTIONS,
+    SOLVER,
+    VALUES,
+    Session,
+)
+from apifuzz.engines.oxiz.terms import lacking, roundings, takes
 from apifuzz.engines.rows import make_by, read_calls
+from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import (
     Answer,
+    ApiSort,
     ApiTerm,
     Capabilities,
+    Head,
+    HeadKind,
     Misbehaviour,
     Option,
     OptionKind,
     Rejected,
     Unsupported,
+    head_text,
     must,
 )
+from apifuzz.values import read_value
 from smtlib import BOOL, STRING, Signature, Sort, quote_symbol
-from smtlib.values import binary_text, escaped
+from smtlib.sorts import ROUNDING_MODE
+from smtlib.values import binary_text, integer_text, string_text
 
 CORES = "produce-unsat-cores"
+_READABLE = frozenset(("Bool", "Int", "BitVec"))
+"""Sorts of values that assertions as text may have."""
 _FAR_LIMIT = "600000"
 """Milliseconds: no check of a run takes as long."""
 
 
-class OxizEngine(OxizTerms):
+class OxizEngine(TableEngine):
     """oxiz. It has neither functions nor sorts of the user, no assumptions, and no values but a model's."""
 
     name = "oxiz"
@@ -45,11 +60,12 @@ class OxizEngine(OxizTerms):
     exceptions = (ValueError, OverflowError)
 
     def __init__(self, session: Session | None = None) -> None:
-        super().__init__(session or Session())
+        super().__init__()
+        self.session = session or Session()
         self._shared = session
         self.solver: Any = None
         self.given: dict[str, str] = {}
-        self._labels = 0
+        self.labels = 0
 
     # What it is
 
@@ -58,7 +74,7 @@ class OxizEngine(OxizTerms):
         return str(oxiz.__version__)
 
     def capabilities(self) -> Capabilities:
-        known = profile(self.name).capabilities
+        known = super().capabilities()
         return replace(known, without=lacking(), value_arguments={**known.value_arguments, **roundings()})
 
     def options(self) -> tuple[Option, ...]:
@@ -92,30 +108,13 @@ class OxizEngine(OxizTerms):
         self.session = Session()
         self.solver = None
 
-    def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
-        return profile(self.name).translate(str(error))
-
     def sibling(self) -> Engine:
         """A second solver on the same term manager."""
         other = OxizEngine(self.session)
         other.random.seed(self.random.getrandbits(32))
         other.new()
-        other.set_option(CORES, "true")
+        other.set_again(CORES, "true")
         return other
-
-    def set_logic(self, logic: str) -> None:
-        """Name the logic, in one of two ways."""
-        self.given["logic"] = logic
-        self.set_again("logic", logic)
-
-    def set_option(self, name: str, value: str) -> None:
-        """Set an option."""
-        if name != CORES:
-            raise Unsupported(f"option {name}")
-        if value not in ("true", "false"):
-            raise Rejected(f"{value} is neither true nor false")
-        self.given[name] = value
-        self.set_again(name, value)
 
     def set_again(self, name: str, value: str) -> None:
         """Set an option, or the logic, of the solver."""
@@ -129,23 +128,46 @@ class OxizEngine(OxizTerms):
         word = self.session.words(args, (), {"solver": self.solver, **words})
         return make_by(SOLVER.find(row, [""] * len(args)), word, self.random, row)
 
+    # Terms
+
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        """The value that ``text`` writes."""
+        own = sort.sort
+        try:
+            name, words = read_value(own, text)
+        except ValueError as error:
+            raise Rejected(f"{text} is no value of sort {own}") from error
+        routes = (VALUES if name in VALUES else OPERATORS).find(name)
+        made = self.session.make(name, routes, self.session.words((), own.indices, words), self.random)
+        if own.name in _READABLE:
+            self.session.keep_text(made, text)
+        return made
+
+    def named(self, sort: Sort, name: str) -> Any:
+        """A free constant."""
+        if sort is ROUNDING_MODE:
+            raise Unsupported("constants of rounding modes")
+        key = sort.name if sort.name in CONSTANTS else "other"
+        words = {"name": name, "sort": self.session.sort(sort, self.random)}
+        routes = CONSTANTS.find(key)
+        return self.session.make(key, routes, self.session.words((), sort.indices, words), self.random)
+
+    def make_term(self, sort: ApiSort, head: Head, args: Sequence[ApiTerm]) -> Any:
+        """An operator applied."""
+        if head.kind is not HeadKind.OPERATOR:
+            raise Unsupported("functions and datatypes")
+        handles, indices = [a.handle for a in args], head.indices
+        routes = OPERATORS.find(head.name, [a.sort.sort.name for a in args])
+        words = self.session.words(handles, indices)
+        made = self.session.make(head.name, routes, words, self.random)
+        texts = [self.session.text(handle) for handle in handles if not isinstance(handle, str)]
+        # Its reader takes two arguments only of operators such as bvor, as SMT-LIB did before version 2.7.
+        is_read = len(args) in (1, 2) or (args and args[0].sort.sort.name != "BitVec")
+        if is_read and len(texts) == len(args) and all(texts):
+            self.session.keep_text(made, f"({head_text(head)} {' '.join(texts)})")
+        return made
+
     # Solving
-
-    def fresh_label(self) -> str:
-        """A new label for an assertion; sometimes of two words."""
-        self._labels += 1
-        return f"label {self._labels}" if self.random.random() < 0.02 else f"a{self._labels}"
-
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        """``check-sat``; there are no assumptions."""
-        if assumptions is not None:
-            raise Unsupported("assumptions")
-        result = self.say("check")
-        answer = next(answer for answer in Answer if getattr(result, f"is_{answer}"))
-        if self.random.random() < 0.1:
-            words = self.session.words((), (), {"result": result, "answer": str(answer)})
-            QUESTIONS.ask("value", f"the answer {answer}", words, "answer")
-        return answer
 
     def model(self) -> Iterator[tuple[str, str]]:
         """The declared constants that the model lists, with their values in SMT-LIB."""
@@ -169,25 +191,22 @@ def in_smtlib(sort: Sort, value: Any) -> str | None:
             case "Bool" if isinstance(value, bool):
                 return str(value).lower()
             case "Int" if Fraction(value).denominator == 1:
-                return _signed(str(abs(int(value))), int(value) < 0)
+                return integer_text(int(value))
             case "Real":
                 number = Fraction(value)
-                return _signed(f"(/ {abs(number.numerator)} {number.denominator})", number < 0)
+                text = f"(/ {abs(number.numerator)} {number.denominator})"
+                return f"(- {text})" if number < 0 else text
             case "BitVec" if isinstance(value, int) and 0 <= value < 1 << sort.indices[0]:
                 return binary_text(value, sort.indices[0])
             case "BitVec" if isinstance(value, str):
                 return binary_text(int(value.replace("#", "0"), 0), sort.indices[0])
             case "String" if isinstance(value, str):
-                return '"' + escaped(value).replace('"', '""') + '"'
+                return string_text(value)
             case "Array" | "FloatingPoint":
                 return None
     except (ArithmeticError, TypeError, ValueError):
         pass
     raise Misbehaviour("value", f"{value!r:.200} is no value of sort {sort}")
-
-
-def _signed(text: str, is_negative: bool) -> str:
-    return f"(- {text})" if is_negative else text
 
 
 def _require_same(sort: Sort, text: str, value: Any) -> None:
@@ -205,12 +224,7 @@ def _require_same(sort: Sort, text: str, value: Any) -> None:
 
 
 OxizEngine.words = {
-    **{
-        "QUESTIONS": QUESTIONS,
-        "BINDERS": BINDERS,
-        "CORES": CORES,
-        "must": must,
-        "quote_symbol": quote_symbol,
-    },
-    **{"BOOL": BOOL, "STRING": STRING, "Rejected": Rejected, "Unsupported": Unsupported},
+    **{"QUESTIONS": QUESTIONS, "BINDERS": BINDERS, "CORES": CORES, "BOOL": BOOL, "STRING": STRING},
+    **{word.__name__: word for word in (Answer, Rejected, Unsupported, must, quote_symbol)},
+    "ROUNDING_MODE": ROUNDING_MODE,
 }

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import z3
-from z3 import z3core
 
 from apifuzz.actions import Second
 from apifuzz.call import read_list
@@ -18,8 +17,7 @@ from apifuzz.chance import Chance
 from apifuzz.engines.declared import Asking, declared
 from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.engine import Z3Engine
-from apifuzz.engines.z3.inspection import require_readable
-from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread, model_of
+from apifuzz.engines.z3.session import RESOURCE_LIMIT, misread, model_of, require_readable
 from apifuzz.engines.z3.solving import ANSWERS, is_value
 from apifuzz.engines.z3.terms import parts
 from apifuzz.engines.z3.words import words_in
@@ -68,7 +66,7 @@ class Z3Asking(Asking, Second):
 
     def plain(self, formulas: Sequence[Any] = ()) -> Any:
         """A plain solver with these formulas."""
-        solver = z3.Solver(z3core.Z3_mk_simple_solver(self.session.ref), self.context)
+        solver = z3.SimpleSolver(self.context)
         if formulas:
             solver.add(*formulas)
         return solver
@@ -102,23 +100,6 @@ class Z3Asking(Asking, Second):
         """The uninterpreted constants in these terms, in order of their occurrence."""
         return [part for part in parts(self.of(terms)) if is_variable(part)]
 
-    def small_value(self, sort: Any) -> Any:
-        """A small value of a sort that has numerals, or a truth value; None for other sorts."""
-        number = self.below(4)
-        if sort.kind() == z3.Z3_BOOL_SORT:
-            return z3.BoolVal(number > 1, self.context)
-        if sort.kind() in (z3.Z3_INT_SORT, z3.Z3_REAL_SORT, z3.Z3_BV_SORT):
-            return self.session.wrap(z3core.Z3_mk_int(self.session.ref, number, sort.ast))
-        return None
-
-    def model_of(self, solver: Any) -> Any:
-        """The model of a solver that answered sat."""
-        return model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
-
-    def optimum_of(self, optimize: Any) -> Any:
-        """The model of an optimisation that answered sat."""
-        return model_of(self.context, z3core.Z3_optimize_get_model, optimize.optimize)
-
     def must_satisfy(self, model: Any, formulas: Sequence[Any], what: str) -> None:
         """Misbehaviour where a formula is false in the model, and with the model's values for its constants.
 
@@ -136,36 +117,10 @@ class Z3Asking(Asking, Second):
             said = f"the model of {what} makes a formula false\n{self.shown(false[0])}"
             raise Misbehaviour("model", said)
 
-    def must_convert(self, goal: Any, inside: Sequence[Any], formulas: Sequence[Any]) -> None:
-        """A model of a subgoal, which has the formulas ``inside``, must be one of the goal when converted."""
-        solver = self.plain(inside)
-        if solver.check() != z3.sat:
-            return
-        found = self.model_of(solver)
-        # z3's solver leaves constants that a tactic made out of its models, though formulas are about them.
-        names = {part.decl().name() for part in parts(inside) if is_variable(part)}
-        if not any("!" in name and name not in str(found) for name in names):
-            self.must_satisfy(goal.convert_model(found), formulas, "a subgoal, converted,")
-
 
 def is_variable(term: Any) -> bool:
     """Whether the term is an uninterpreted constant."""
     return bool(z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
-
-
-def better(goal: Any, value: Any, maximal: bool) -> Any:
-    """That an objective has a better value than this one."""
-    if z3.is_bv(goal):
-        bound = z3.BitVecVal(value.as_long(), goal.sort())
-        return z3.UGT(goal, bound) if maximal else z3.ULT(goal, bound)
-    bound = goal.sort().cast(value)
-    return goal > bound if maximal else goal < bound
-
-
-def evaluated(script: str) -> str:
-    """What z3's command language prints in a context of its own."""
-    context = z3.Context(rlimit=RESOURCE_LIMIT)
-    return str(z3core.Z3_eval_smtlib2_string(context.ref(), script))
 
 
 # Tactics as text
@@ -257,18 +212,16 @@ class AtMost(z3.UserPropagateBase):  # type: ignore[misc]
                 self.conflict(self.true)
 
 
-def forget_propagators() -> None:
-    """Let go of the propagators, which z3's module keeps for ever, and with them their contexts."""
-    if z3.z3._prop_closures is not None:
-        z3.z3._prop_closures.bases.clear()
-
-
-def forget_listener() -> None:
-    """Let go of the last listener to clauses, which z3's module keeps."""
-    z3.z3._my_hacky_class = None
-
-
 # Words of the rows, besides what is defined here.
-__all__ = ["ACTIONS", "c_uint", "combinations", "is_value", "misread", "require_readable"]
+__all__ = [
+    "ACTIONS",
+    "RESOURCE_LIMIT",
+    "c_uint",
+    "combinations",
+    "is_value",
+    "misread",
+    "model_of",
+    "require_readable",
+]
 
 ACTIONS = declared(Path(__file__).with_suffix(".toml"), "z3", Z3Asking, globals())

@@ -86,7 +86,7 @@ def _is_harmless(name: str, value: str) -> bool:
     return all(option_table("z3").is_reportable(f"{module}{name}={value}") for module in _MODULES)
 
 
-def read_value(name: str, value: str) -> bool | int | float | str:
+def read_option(name: str, value: str) -> bool | int | float | str:
     """The value as z3 takes it in Python. Raises :class:`Unsupported` if it does not fit the option."""
     option = next((o for o in solver_options() if o.name == name), None)
     if option is None:

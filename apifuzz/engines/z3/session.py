@@ -15,7 +15,7 @@ from z3 import z3core
 from apifuzz.chance import Chance
 from apifuzz.engine import Engine
 from apifuzz.engines.profile import profile
-from apifuzz.interface import Misbehaviour
+from apifuzz.interface import Misbehaviour, Unsupported
 from smtlib import Sort
 
 
@@ -41,28 +41,26 @@ def misread(error: z3.Z3Exception, text: str) -> Misbehaviour:
 _PLACE = re.compile(r'\(error "line \d+ column \d+: ([^"]*)"\)')
 
 
-def model_of(context: Any, get: Callable[..., Any], owner: Any) -> Any:
-    """The model after ``sat``, which ``get`` gets of a solver or an optimisation; Misbehaviour for none.
-
-    Not by z3's method ``model``, which hides why there is none.
-    """
+def model_of(solver: Any) -> Any:
+    """The model of a solver or an optimisation that answered sat; Misbehaviour for none."""
     try:
-        found = get(context.ref(), owner)
+        return solver.model()
     except z3.Z3Exception as error:
-        message = message_of(error)
+        # The call beneath, which says why there is none.
+        cause = error.__context__ or error
+        message = message_of(cause)
         if message.startswith("Sort"):
             # This call passes no term: z3 itself makes one of the wrong sort.
             raise Misbehaviour("model", f"sat, but no model\n{message}") from error
-        raise
-    return z3.ModelRef(found, context)
+        raise cause from error
 
 
 @cache
 def takes_context(function: Callable[..., Any]) -> bool:
-    """Whether a function of z3's module would fall back on the process's main context."""
+    """Whether what z3's module has by a name would fall back on the process's main context."""
     try:
         return "ctx" in inspect.signature(function).parameters
-    except ValueError:  # a built-in without a signature, such as operator.add
+    except (TypeError, ValueError):  # no function; a built-in without a signature, such as operator.add
         return False
 
 
@@ -141,15 +139,24 @@ class Session:
         return self._owner.random
 
     @property
+    def plain(self) -> bool:
+        """Whether calls are made for a program."""
+        return self._owner.plain
+
+    @property
     def context(self) -> Any:
-        """The z3.Context."""
+        """The z3.Context; in a program that of the process."""
         if self._context is None:
             set_up_process()
             # The spare one once, in a fork: in the process itself calls are recorded.
             has_spare = not self._config and _spares and _spares[0][0] != os.getpid()
-            self._context = (
-                _spares.pop()[1] if has_spare else z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
-            )
+            if self.plain:
+                z3.set_param(rlimit=RESOURCE_LIMIT, **self._config)
+                self._context = z3.main_ctx()
+            elif has_spare:
+                self._context = _spares.pop()[1]
+            else:
+                self._context = z3.Context(rlimit=RESOURCE_LIMIT, **self._config)
         return self._context
 
     @property
@@ -179,24 +186,41 @@ class Session:
 
     def hold(self, term: Any) -> Any:
         """The handle to keep for a term: z3's object, or now and then the bare ast."""
-        return HeldTerm(term) if self.random.happens(0.2) else term
+        is_bare = self.random.happens(0.2) and not self.plain
+        return HeldTerm(term) if is_bare else term
 
     def array_of(self, terms: Sequence[Any]) -> Any:
         """A C array of asts."""
         return (z3.Ast * len(terms))(*[t.as_ast() for t in terms])
 
-    def parse(self, text: str) -> list[Any]:
-        """The assertions of SMT-LIB text over all that was declared."""
-        return list(z3.parse_smt2_string(text, self.named_sorts, self.declared, self.context))
-
     def differ(self, left: Any, right: Any) -> bool:
         """Whether two terms of one sort are seen to differ in meaning: a model says so, within bounds."""
         if left.eq(right) or z3.simplify(left, max_steps=STEPS).eq(z3.simplify(right, max_steps=STEPS)):
             return False
-        solver = z3.Solver(z3core.Z3_mk_simple_solver(self.ref), self.context)
-        equation = self.wrap(z3core.Z3_mk_eq(self.ref, left.as_ast(), right.as_ast()))
+        solver, equation = z3.SimpleSolver(self.context), left == right
         solver.add(z3.Not(equation))
         if solver.check().r != z3.Z3_L_TRUE:
             return False
-        model = model_of(self.context, z3core.Z3_solver_get_model, solver.solver)
-        return bool(z3.is_false(model.eval(equation, True)))
+        return bool(z3.is_false(model_of(solver).eval(equation, True)))
+
+
+# What z3 prints and does not read
+
+
+UNKNOWN_SORT = re.compile(r"unknown sort '(.*?)'")
+_UNREADABLE = (
+    *("root-obj", "as-array", "!val!"),
+    *("(declare-rec", "(define-funs-rec", "(declare-sort (", "(update-field "),
+)
+"""What z3 prints of values of models, of recursive functions, which the context has already, of sorts made by
+a declared constructor, and of updates in the form for benchmarks, which leaves the field out.
+"""
+
+
+def require_readable(session: Session, text: str) -> None:
+    """Unsupported for what z3 prints and its parser does not take."""
+    for mark in _UNREADABLE:
+        if mark in text:
+            raise Unsupported(f"z3 prints what it does not read: {mark}")
+    if any(sort.name == "List" or (sort.args and sort.name in session.named_sorts) for sort in session.sorts):
+        raise Unsupported("z3 prints constructors without the sort that its parser needs")

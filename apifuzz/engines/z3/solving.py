@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -50,8 +49,13 @@ class Solving:
         self.logic = ""
         self._solver: Any = None
         self.assumed: dict[int, ApiTerm] = {}
-        self._core: list[int] | None = None
+        self.core: list[int] | None = None
         self._model: Any = None
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the solver exists yet."""
+        return self._solver is not None
 
     @property
     def solver(self) -> Any:
@@ -61,19 +65,17 @@ class Solving:
         return self._solver
 
     def _make(self) -> Any:
-        session = self.session
+        context = self.session.context
         if self.logic:
-            symbol = z3.z3.to_symbol(self.logic, session.context)
-            made = z3core.Z3_mk_solver_for_logic(session.ref, symbol)
+            solver = z3.SolverFor(self.logic) if self.session.plain else solver_for(self.logic, context)
         elif self.kind == "solver":
-            made = z3core.Z3_mk_solver(session.ref)
+            solver = z3.Solver(ctx=context)
         elif self.kind == "simple":
-            made = z3core.Z3_mk_simple_solver(session.ref)
+            solver = z3.SimpleSolver(context)
         else:
-            names, context = self.kind.split(), session.context
+            names = self.kind.split()
             tactic = z3.Then(*names, ctx=context) if len(names) > 1 else z3.Tactic(names[0], context)
-            made = z3core.Z3_mk_solver_from_tactic(session.ref, tactic.tactic)
-        solver = z3.Solver(made, session.context)
+            solver = tactic.solver()
         parameters = dict(self.parameters)
         if self.tracking != PLAIN or self.kind not in ("solver", "simple") or self.logic:
             # Else solvers made of tactics give empty cores, also of assumptions.
@@ -96,56 +98,24 @@ class Solving:
         """What is asserted changes."""
         self._model = None
 
-    def clear(self) -> None:
-        """Take all assertions away."""
-        self._model = None
-        if self._solver is not None:
-            self._solver.reset()
-        self.assumed = {}
-
-    def renew(self) -> None:
-        """Let go of the solver and of its parameters; the next one is made when it is used."""
-        self._model = self._core = self._solver = None
-        self.parameters = {}
-        self.logic = ""
-        self.assumed = {}
-
-    # Checking
-
-    def check_sat(self, assumptions: Sequence[ApiTerm] | None = None) -> Answer:
-        session = self.session
-        literals = [self.terms.of(term) for term in assumptions or ()]
-        self._model = self._core = None
-        self.assumed = {f.get_id(): term for term, f in zip(assumptions or (), literals, strict=True)}
-        if self.tracking == LITERALS:
-            literals += [assertion.mark for assertion in self.stack.asserted]
-        if not literals and session.random.happens(0.5):
-            result = z3core.Z3_solver_check(session.ref, self.solver.solver)
-        else:
-            result = self.solver.check(*literals).r
-        answer = ANSWERS[result]
-        if answer is Answer.UNKNOWN:
-            self.solver.reason_unknown()
-        return answer
+    # After a check
 
     def core_ids(self) -> list[int]:
         """The ids of the last check's core. A minimised one is requested once: z3 returns an empty one
         later.
         """
-        if self._core is None or not self.parameters.get("core.minimize"):
-            self._core = [literal.get_id() for literal in self.solver.unsat_core()]
-        if not self._core and self.kind not in ("solver", "simple"):
+        if self.core is None or not self.parameters.get("core.minimize"):
+            self.core = [literal.get_id() for literal in self.solver.unsat_core()]
+        if not self.core and self.kind not in ("solver", "simple"):
             # That all tactics in a row make cores cannot be seen: default ones do not, with quantifiers.
             raise Unsupported("the tactics of this solver may make no cores")
-        return self._core
-
-    # Models
+        return self.core
 
     @property
     def model(self) -> Any:
         """The model of the last check."""
         if self._model is None:
-            self._model = model_of(self.session.context, z3core.Z3_solver_get_model, self.solver.solver)
+            self._model = model_of(self.solver)
         return self._model
 
 
@@ -166,11 +136,15 @@ def knows_logic(logic: str) -> bool:
     return logic in known_logics() or _has_solver(logic, z3.Context())
 
 
-def _has_solver(logic: str, context: Any) -> bool:
+def solver_for(logic: str, context: Any) -> Any:
+    """The solver for a logic; not by ``z3.SolverFor``, which makes the main context, too."""
     symbol = z3.z3.to_symbol(logic, context)
+    return z3.Solver(z3core.Z3_mk_solver_for_logic(context.ref(), symbol), context)
+
+
+def _has_solver(logic: str, context: Any) -> bool:
     try:
-        # z3's object takes over what is made, and lets go of it.
-        z3.Solver(z3core.Z3_mk_solver_for_logic(context.ref(), symbol), context)
+        solver_for(logic, context)
     except z3.Z3Exception:
         return False
     return True

@@ -1,21 +1,32 @@
-"""Terms of z3: constants, functions, definitions, applications, binders, and terms made of terms."""
+"""Terms of z3, most of which can be made in several ways: by a call of z3core, by an operator or function of
+z3's module, or by z3's own parser, which reads the operator over constants that are then substituted. The
+parser knows every operator that the theory files ascribe to z3; some of them (``sin``, ``fp.min_i``...) have
+no call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import z3
-from z3 import z3core
 
+from apifuzz.chance import Chance
+from apifuzz.engines.rows import Route, Word, associativity, fold, words_of
 from apifuzz.engines.walking import walk
-from apifuzz.engines.z3.calls import Making
 from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.sorts import Sorts
-from apifuzz.engines.z3.words import BINDERS, WAYS, drawn
-from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported
+from apifuzz.engines.z3.words import OPERATORS, VALUES, WAYS, drawn, preferred, words_in
+from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, Misbehaviour, Unsupported, operator_text
+from apifuzz.values import read_value
+from smtlib import Sort
+
+Way = Callable[[], Any]
+"""Makes the term: an ExprRef."""
+
+_QUALIFIED = frozenset(("const", "seq.empty", "set.empty", "nil"))
+"""Operators whose result sort does not follow from their arguments; ``result!`` stands for it."""
 
 _MAX_SEARCHED = 2_000
 
@@ -26,51 +37,29 @@ class Terms:
     def __init__(self, session: Session, sorts: Sorts) -> None:
         self.session = session
         self.sorts = sorts
-        self.making = Making(session, sorts)
-        self._recursive: dict[int, Any] = {}
+        self.recursive: dict[int, Any] = {}
         """Recursive functions, by the id of the declaration that was there before the definition."""
-        self._defined_later: list[tuple[Any, Any]] = []
+        self.defined_later: list[tuple[Any, Any]] = []
         """Those declarations, and what stands for their applications since."""
         self._ordered: Any = None
         """The sort of the run's special relations: z3's models mix up those of several sorts."""
-        self._arrays: set[int] = set()
+        self.arrays: set[int] = set()
         """Declarations that some term has as an array, by id: their definition would not reach it."""
 
     def of(self, term: ApiTerm) -> Any:
         """The z3 term of a term; a declared function as the array that it is to operators."""
         handle = self._function_of(term)
         if isinstance(handle, z3.FuncDeclRef):
-            self._arrays.add(handle.get_id())
+            self.arrays.add(handle.get_id())
             return drawn(self.session, WAYS, "array of a function", f=handle)
         plain = self.session.term(handle)
-        return z3.substitute_funs(plain, *self._defined_later) if self._defined_later else plain
+        return z3.substitute_funs(plain, *self.defined_later) if self.defined_later else plain
 
     def _function_of(self, term: ApiTerm) -> Any:
         handle = term.handle
         if isinstance(handle, z3.FuncDeclRef):
-            return self._recursive.get(handle.get_id(), handle)
+            return self.recursive.get(handle.get_id(), handle)
         return handle
-
-    # Symbols
-
-    def make_value(self, sort: ApiSort, text: str) -> Any:
-        return self.making.make_value(sort, text)
-
-    def define(self, variables: Sequence[ApiTerm], body: ApiTerm, function: ApiTerm) -> None:
-        """Give a declared function a body: from now on a recursive function stands for it.
-
-        z3 defines only what was declared to be recursive, and calls cannot declare a function twice.
-        """
-        declared = function.handle
-        if declared.get_id() in self._arrays:
-            raise Unsupported("the function is an argument of some term already")
-        name = f"{declared.name()}!rec"
-        bound = [self.of(v) for v in variables]
-        made = z3.RecFunction(name, *[b.sort() for b in bound], declared.range())
-        self._recursive[declared.get_id()] = made
-        self._defined_later.append((declared, made(*[z3.Var(i, b.sort()) for i, b in enumerate(bound)])))
-        z3.RecAddDefinition(made, bound, self.of(body))
-        self.session.declared[name] = made
 
     # Applications
 
@@ -101,29 +90,93 @@ class Terms:
                 if self._ordered is not args[0].sort.sort:
                     raise Unsupported("z3 makes no models with special relations over two sorts")
             terms = [self.of(a) for a in args]
-            return self.making.make(head, sort, terms, [a.sort.sort for a in args])
+            return self._one_of(self.ways(head, sort, terms, [a.sort.sort for a in args]), 0.95)
         if head.kind is HeadKind.APPLY:
-            return self._apply(self._function_of(args[0]), [self.of(a) for a in args[1:]])
-        return self._member(head, [self.of(a) for a in args])
+            function, given = self._function_of(args[0]), [self.of(a) for a in args[1:]]
+            if isinstance(function, z3.FuncDeclRef):
+                return drawn(self.session, WAYS, "application", f=function, given=given)
+            return drawn(self.session, WAYS, "selection", array=self.session.term(function), given=given)
+        given, member = [self.of(a) for a in args], self.sorts.member(head)
+        if head.kind is HeadKind.UPDATER:
+            return drawn(self.session, WAYS, "update", f=member, term=given[0], value=given[1])
+        return drawn(self.session, WAYS, "application", f=member, given=given)
 
-    def _apply(self, function: Any, args: Sequence[Any]) -> Any:
-        if isinstance(function, z3.FuncDeclRef):
-            return self._call(function, args)
-        return drawn(self.session, WAYS, "selection", array=self.session.term(function), given=args)
+    # Operators and values by their rows
 
-    def _call(self, declaration: Any, args: Sequence[Any]) -> Any:
-        return drawn(self.session, WAYS, "application", f=declaration, given=args)
+    def make_value(self, sort: ApiSort, text: str) -> Any:
+        return self.session.hold(self._one_of(self.value_ways(sort, text), 0.9))
 
-    def _member(self, head: Head, args: Sequence[Any]) -> Any:
-        assert head.datatype is not None, "members have their datatype"
-        if head.kind in (HeadKind.CONSTRUCTOR, HeadKind.TESTER):
-            number, handle = self.sorts.constructor(head.datatype, head.name)
-            is_tester = head.kind is HeadKind.TESTER
-            return self._call(handle.recognizer(number) if is_tester else handle.constructor(number), args)
-        selector = self.sorts.selector(head.datatype, head.name)
-        if head.kind is HeadKind.SELECTOR:
-            return self._call(selector, args)
-        return drawn(self.session, WAYS, "update", f=selector, term=args[0], value=args[1])
+    def _one_of(self, ways: list[Way], share: float) -> Any:
+        # The parser is the slow way; every other way is as good as the next.
+        if len(ways) > 1 and self.session.random.happens(share):
+            ways = ways[:-1]
+        drawn = self.session.random.pick(ways)
+        return (ways[0] if self.session.plain else drawn)()
+
+    def ways(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> list[Way]:
+        """Every way to make the term; the last is the parser's, which is always there."""
+        more = {"sort": self.sorts.of(sort), "is_set": sort.name == "Set"}
+        more["array"] = (len(args), self.session.array_of(args))
+        word = words_of(args, head.indices, words_in(self.session), more)
+        # A word alone for two arguments does not take one.
+        routes = OPERATORS.find(head.name, [s.name for s in arg_sorts])
+        found = self._ways(
+            head.name,
+            [r for r in routes if not r.plain or len(args) > 1 or not associativity(head.name)],
+            word,
+            args,
+        )
+        return [*found, lambda: self._template(head, sort, args, arg_sorts)]
+
+    def value_ways(self, sort: ApiSort, text: str) -> list[Way]:
+        """Every way to make the value; the last is the parser's, which is always there."""
+        try:
+            name, words = read_value(sort.sort, text)
+        except ValueError:
+            return [lambda: self._parsed(sort, text)]
+        word = words_of((), sort.sort.indices, words_in(self.session), {**words, "sort": sort.handle})
+        routes = (VALUES if name in VALUES else OPERATORS).find(name)
+        return [*self._ways(name, routes, word, ()), lambda: self._parsed(sort, text)]
+
+    def _ways(self, name: str, routes: Sequence[Route], word: Word, args: Sequence[Any]) -> list[Way]:
+        def way(route: Route) -> Way:
+            if route.plain:
+                return lambda: fold(associativity(name), args, word(route.plain), z3.And)
+            return lambda: route.make(word)
+
+        fitting = [route for route in routes if route.holds(word)]
+        if self.session.plain and fitting:
+            fitting = [preferred(self.session, fitting, fitting[0])]
+        return [way(route) for route in fitting]
+
+    def _template(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> Any:
+        """The operator read by z3's parser over constants, which the arguments then replace."""
+        session = self.session
+        key = (head.name, head.indices, tuple(arg_sorts), sort)
+        found = session.templates.get(key)
+        if found is None:
+            names = [f"arg!{i}" for i in range(len(args))]
+            constants = {n: z3.Const(n, self.sorts.of(s)) for n, s in zip(names, arg_sorts, strict=True)}
+            text = _text(head)
+            term = f"({text} {' '.join(names)})" if names else text
+            # The equality keeps the parser from converting the term to another sort.
+            known = {"result!": self.sorts.of(sort)}
+            parsed = z3.parse_smt2_string(f"(assert (= {term} {term}))", known, constants, session.context)
+            found = session.templates[key] = (parsed[0].arg(0), tuple(constants.values()))
+        term, variables = found
+        return z3.substitute(term, *zip(variables, args, strict=True)) if variables else term
+
+    def _parsed(self, sort: ApiSort, text: str) -> Any:
+        """The value as z3's parser reads it; in an equality, lest it be converted to another sort."""
+        session = self.session
+        constant = z3.Const("value!", sort.handle)
+        known = {**session.declared, "value!": constant}
+        parsed = z3.parse_smt2_string(
+            f"(assert (= value! {text}))", session.named_sorts, known, session.context
+        )
+        return parsed[0].arg(1)
+
+    # Looking
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
         return bool(self.of(term).sort().eq(self.sorts.of(sort.sort)))
@@ -135,7 +188,13 @@ class Terms:
         inside = list(islice(parts([value]), _MAX_SEARCHED + 1))
         if len(inside) > _MAX_SEARCHED or any(map(z3.is_as_array, inside)):
             raise Unsupported("the value refers to functions of the model")
-        return self.session.wrap(z3core.Z3_mk_eq(self.session.ref, term.as_ast(), value.as_ast()))
+        return term == value
+
+
+def _text(head: Head) -> str:
+    """The head as SMT-LIB writes it, with ``result!`` for the sort in ``(as head sort)``."""
+    is_qualified = head.name in _QUALIFIED and not head.indices
+    return f"(as {head.name} result!)" if is_qualified else operator_text(head.name, head.indices, False)
 
 
 def parts(terms: Sequence[Any]) -> Iterator[Any]:
@@ -143,102 +202,23 @@ def parts(terms: Sequence[Any]) -> Iterator[Any]:
     return walk(terms, lambda t: [t.body()] if z3.is_quantifier(t) else t.children(), z3.AstRef.get_id)
 
 
-# Quantifiers and lambda terms: over constants that the call abstracts, or over de Bruijn indices
-
-
 _MAX_BODY = 200
 """Subterms of a body looked at for patterns."""
 
 
-class Binders:
-    """Makes binders in a session. Variables are constants until something binds them."""
-
-    def __init__(self, session: Session, terms: Terms) -> None:
-        self.session = session
-        self.terms = terms
-
-    def make_binder(self, sort: ApiSort, binder: str, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
-        bound = [self.terms.of(v) for v in variables]
-        return self.session.hold(self._make(binder, bound, self.terms.of(body)))
-
-    def _make(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
-        if binder not in BINDERS:
-            raise Unsupported(f"z3 has no {binder}")
-        if binder == "lambda":
-            return self._drawn(binder, variables, body)
-        made = self._quantifier(binder, variables, body)
-        if self.session.random.happens(0.1):
-            # The same by the other road; equal terms are one object.
-            plain = self._drawn(binder, variables, body)
-            again = self._by_indices(binder, variables, body, 1, [])
-            if not plain.eq(again):
-                both = f"{plain.sexpr()} {again.sexpr()}"
-                raise Misbehaviour("term", f"quantifiers made two ways differ: {both}")
-        return made
-
-    def _quantifier(self, binder: str, variables: Sequence[Any], body: Any) -> Any:
-        session = self.session
-        if session.random.happens(0.3):
-            return self._drawn(binder, variables, body)
-        weight = session.random.pick((0, 1, 1, 5, 10))
-        patterns = self._patterns(variables, body) if session.random.happens(0.5) else []
-        if session.random.happens(0.5):
-            return self._by_indices(binder, variables, body, weight, patterns)
-        name = session.fresh_name("q") if session.random.happens(0.5) else ""
-        skolem = session.fresh_name("sk") if session.random.happens(0.3) else ""
-        # What must not be a pattern makes sense only where no pattern is given.
-        refused = self._patterns(variables, body) if not patterns and session.random.happens(0.1) else []
-        make = z3.ForAll if binder == "forall" else z3.Exists
-        return make(
-            list(variables),
-            body,
-            weight=weight,
-            qid=name,
-            skid=skolem,
-            patterns=patterns,
-            no_patterns=[t for p in refused for t in p.children()],
-        )
-
-    def _by_indices(
-        self, binder: str, variables: Sequence[Any], body: Any, weight: int, patterns: Sequence[Any]
-    ) -> Any:
-        """Over de Bruijn indices: the last variable has index 0."""
-        indexed = self._indexed(variables)
-        inside = [z3.MultiPattern(*[z3.substitute(t, *indexed) for t in p.children()]) for p in patterns]
-        array = (z3.Pattern * len(inside))(*[p.ast for p in inside])
-        name = f"{binder} by indices"
-        return self._drawn(name, variables, body, weight=weight, patterns=(len(inside), array))
-
-    def _drawn(self, name: str, variables: Sequence[Any], body: Any, **words: Any) -> Any:
-        """By one of the calls of a row."""
-        count, symbol = len(variables), partial(z3.z3.to_symbol, ctx=self.session.context)
-        words |= {"variables": list(variables), "body": body, "count": count, "unnamed": symbol("")}
-        words |= {"none": (z3.Pattern * 0)(), "no_terms": (z3.Ast * 0)()}
-        words["bound"] = lambda: self.session.array_of(variables)
-        words["inner"] = lambda: z3.substitute(body, *self._indexed(variables))
-        words["sorts_of_bound"] = lambda: (z3.Sort * count)(*[v.sort().ast for v in variables])
-        words["names"] = lambda: (z3.Symbol * count)(*[symbol(v.decl().name()) for v in variables])
-        return drawn(self.session, BINDERS, name, **words)
-
-    def _indexed(self, variables: Sequence[Any]) -> list[tuple[Any, Any]]:
-        last = len(variables) - 1
-        return [(v, z3.Var(last - i, v.sort())) for i, v in enumerate(variables)]
-
-    # Patterns
-
-    def _patterns(self, variables: Sequence[Any], body: Any) -> list[Any]:
-        """Patterns out of applications of functions in the body, each with all variables in it."""
-        variable_ids = {v.get_id() for v in variables}
-        found: list[tuple[Any, frozenset[int]]] = []
-        for term in _subterms(body):
-            if _can_be_pattern(term):
-                inside = frozenset(t.get_id() for t in _subterms(term)) & variable_ids
-                if inside:
-                    found.append((term, inside))
-        patterns = [z3.MultiPattern(t) for t, inside in found if inside == variable_ids]
-        if not patterns and found and frozenset().union(*(i for _, i in found)) == variable_ids:
-            patterns = [z3.MultiPattern(*[t for t, _ in found])]
-        return patterns[: 1 + int(self.session.random.random() * 2)]
+def patterns_in(variables: Sequence[Any], body: Any, chance: Chance) -> list[Any]:
+    """Patterns out of applications of functions in the body, each with all variables in it."""
+    variable_ids = {v.get_id() for v in variables}
+    found: list[tuple[Any, frozenset[int]]] = []
+    for term in _subterms(body):
+        if _can_be_pattern(term):
+            inside = frozenset(t.get_id() for t in _subterms(term)) & variable_ids
+            if inside:
+                found.append((term, inside))
+    patterns = [z3.MultiPattern(t) for t, inside in found if inside == variable_ids]
+    if not patterns and found and frozenset().union(*(i for _, i in found)) == variable_ids:
+        patterns = [z3.MultiPattern(*[t for t, _ in found])]
+    return patterns[: chance.up_to(2)]
 
 
 def _subterms(root: Any) -> list[Any]:

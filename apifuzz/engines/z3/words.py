@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import z3
 from z3 import z3core
 
-from apifuzz.engines.rows import LETTERS, Questions, Rows, Word, read_rows, words_of
+from apifuzz.engines.rows import Questions, Route, Rows, Word, read_rows, words_of
 from apifuzz.engines.z3.session import Session, takes_context
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
@@ -28,44 +27,42 @@ def words_in(session: Session) -> Word:
         if name in _OWN:
             return _OWN[name]
         if name == "list_sort":
-            return partial(_list_sort, session)
+            # Z3_mk_list_sort would make another datatype.
+            return lambda element: parsed_sort(session, "(List arg!0)", {"arg!0": element})
         if name == "arrayed":
             return lambda *terms: (len(terms), session.array_of(terms))
         if name.startswith("Z3_") and callable(getattr(z3core, name, None)):
             return partial(_call, session, name)
         found = getattr(z3, name)
-        return partial(found, ctx=session.context) if callable(found) and takes_context(found) else found
+        # Answers have no name.
+        is_named = hasattr(found, "__name__")
+        return partial(found, ctx=session.context) if is_named and takes_context(found) else found
 
     return word
 
 
 def drawn(session: Session, rows: Rows, row: str, /, **words: Any) -> Any:
     """What one of the calls of a row makes."""
-    return session.random.pick(rows.find(row)).make(words_of((), (), words_in(session), words))
+    routes, word = rows.find(row), words_of((), (), words_in(session), words)
+    found = session.random.pick(routes)
+    if session.plain:
+        found = preferred(session, [route for route in routes if route.holds(word)], found)
+    return found.make(word)
 
 
-_CORE = re.compile(r"Z3_(mk_\w+)(?:\((?:a(?:, b(?:, c(?:, d)?)?)?|\*array)\))?")
-_PLACE = re.compile(r"\b[a-d]\b")
+def preferred(session: Session, routes: Sequence[Route], drawn: Route) -> Route:
+    """The call that was drawn; for a program the first that people write, if there is one."""
+    return min(routes, key=lambda route: "Z3_" in route.text) if session.plain else drawn
 
 
-@cache
-def written_by_people() -> Mapping[tuple[str, int], str]:
-    """How z3's module writes what a C call makes, by the call's name and number of arguments: ``({0}) +
-    ({1})`` for ``mk_add`` and 2. For any number of arguments (0) it is the name of a function.
-    """
-    found: dict[tuple[str, int], str] = {}
-    for _, routes in OPERATORS:
-        cores = [core[1] for route in routes if (core := _CORE.fullmatch(route.text))]
-        for route in routes:
-            functions = route.words.difference(LETTERS, ("args",))
-            if "Z3_" in route.text or not all(callable(getattr(z3, f, None)) for f in functions):
-                continue
-            form = re.sub(r"(?<![.\w])([A-Za-z]\w*)\(", r"z3.\1(", route.text)
-            count = len(route.words.intersection(LETTERS))
-            form = _PLACE.sub(lambda letter: f"({{{LETTERS.index(letter[0])}}})", form)
-            for name in cores:
-                found.setdefault((name, count), form.removesuffix("(*args)"))
-    return found
+class Shown:
+    """A term as messages show it; only where there is one."""
+
+    def __init__(self, term: Any) -> None:
+        self.term = term
+
+    def __str__(self) -> str:
+        return " ".join(str(self.term.sexpr()).split())
 
 
 def _call(session: Session, name: str, *args: Any) -> Any:
@@ -89,15 +86,14 @@ def _array(kind: Any, values: Sequence[Any]) -> Any:
     return (kind * len(values))(*values)
 
 
-def _list_sort(session: Session, element: Any) -> Any:
-    """``(List A)`` of z3's parser; ``Z3_mk_list_sort`` would make another datatype."""
-    text = "(declare-const of!it (List arg!0))(assert (= of!it of!it))"
-    return z3.parse_smt2_string(text, {"arg!0": element}, {}, session.context)[0].arg(0).sort()
+def parsed_sort(session: Session, text: str, args: dict[str, Any], declaration: str = "") -> Any:
+    """The sort that z3's parser makes of a text about sorts by name."""
+    text = f"{declaration}(declare-const of!it {text})(assert (= of!it of!it))"
+    return z3.parse_smt2_string(text, args, {}, session.context)[0].arg(0).sort()
 
 
-_OWN: dict[str, Callable[..., Any]] = {
-    "float": float,
-    "zip": zip,
+_OWN: dict[str, Any] = {
+    **{"float": float, "zip": zip, "ctypes": ctypes, "c_array": _array},
     "booleans": lambda n, width: _array(ctypes.c_bool, [bool(n >> i & 1) for i in range(width)]),
     "points": lambda text: _array(ctypes.c_uint, [ord(c) for c in text]),
     "integers": lambda numbers: _array(ctypes.c_int, numbers),
