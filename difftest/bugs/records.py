@@ -7,6 +7,7 @@ the reason. Both are sorted by id, so that the same records are the same bytes.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +17,7 @@ import msgspec
 from base.files import put_bytes
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
+from difftest.triage.renamed import current_key
 from solvers.running.outcomes import Outcome, Verdict
 
 BUGS = "bugs.jsonl"
@@ -24,6 +26,8 @@ BUNDLED = Path(__file__).with_name("starter")
 """The small benchmark that comes with exhume, built from the starter tracker."""
 
 _LONGEST_LINE = 256 << 20
+# Ids name files and folders.
+_ID = re.compile(r"[A-Za-z0-9][\w.+-]{0,99}\Z", re.A)
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,6 +40,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     location: str | None = None
     shape: str | None = None
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        Outcome(self.outcome)
 
     @classmethod
     def of(cls, release: str, verdict: Verdict) -> Seen:
@@ -62,8 +69,8 @@ class Trigger(msgspec.Struct, frozen=True, kw_only=True, rename={"finding_class"
 
     ``sources`` are the places that the formula comes from, ``issue`` is ``tracker#number``. Of an issue's
     texts nothing is kept but numbers, links and the names of tools. ``days_to_fix``: from the report to the
-    closing of the issue. ``expected`` has the correct answers according to the issue. ``bytes``: the size of
-    the text in UTF-8.
+    closing of the issue. ``component``: files that the fixing commit changed. ``expected`` has the correct
+    answers according to the issue. ``bytes``: the size of the text in UTF-8.
     """
 
     solver: str
@@ -76,6 +83,7 @@ class Trigger(msgspec.Struct, frozen=True, kw_only=True, rename={"finding_class"
     days_to_fix: int | None = None
     tools: tuple[str, ...] = ()
     fixed_by: str | None = None
+    component: tuple[str, ...] = ()
     issue_class: str | None = None
     expected: str | None = None
     logic: str | None = None
@@ -122,6 +130,13 @@ class Bug(Trigger, frozen=True, kw_only=True):
     bug_key: str = ""
     reduced: str | None = None
     strip: tuple[Seen, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _ID.match(self.id):
+            raise ValueError(f"{self.id[:80]!r} is no id")
+        ran = {seen.release for seen in self.strip}
+        if missing := sorted({self.last_bad, self.first_good} - ran):
+            raise ValueError(f"{self.id}: the strip lacks {missing[0][:80]}")
 
     def seen(self, release: str) -> Seen:
         """What that release did."""
@@ -184,7 +199,7 @@ class Benchmark:
         self.folder = folder
         if not (folder / BUGS).is_file():
             raise DifftestError(f"{folder} holds no {BUGS}: build it with exhume bugs build")
-        self.bugs = {bug.id: bug for bug in _read(folder / BUGS, Bug)}
+        self.bugs = {bug.id: _renamed(bug) for bug in _read(folder / BUGS, Bug)}
 
     @property
     def unverified(self) -> list[Unverified]:
@@ -201,6 +216,12 @@ class Benchmark:
             raise DifftestError(f"{identity!r} may be any of {len(found)} bugs: give more of the id")
         hint = did_you_mean(nearest(identity, self.bugs))
         raise DifftestError(f"{self.folder} has no bug {identity!r}{hint}; see exhume bugs list")
+
+
+def _renamed(bug: Bug) -> Bug:
+    """A bug of an earlier version with today's names of theories in its key."""
+    key = current_key(bug.bug_key)
+    return bug if key == bug.bug_key else msgspec.structs.replace(bug, bug_key=key)
 
 
 def _read(file: Path, kind: type[_Record]) -> Iterator[_Record]:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from corpus.store import Corpus
+from difftest.bugs.components import Clones
 from difftest.bugs.records import Trigger
 from solvers.registry import PROFILES, kin_of
 
@@ -21,13 +22,17 @@ _NOT_OF_THE_BUG = re.compile(
 )
 
 
-def triggers_of(corpus: Corpus, solvers: Sequence[str] = (), licence: str | None = None) -> list[Trigger]:
+def triggers_of(
+    corpus: Corpus, solvers: Sequence[str] = (), licence: str | None = None, clones: Clones | None = None
+) -> list[Trigger]:
     """The triggers of a corpus; equal ones once, with all of their sources. Their order is that of a hash,
     so that the first thousand are like all of them.
 
     The solver is that of the failing run, else the tracker's; with ``solvers``, their releases run every
-    formula instead. ``licence`` is that of the formulas.
+    formula instead. ``licence`` is that of the formulas; ``clones`` have the files of
+    fixing commits.
     """
+    clones = clones or Clones(())
     runs: dict[int, list[tuple[str, tuple[str, ...]]]] = {}
     for formula, solver, options in corpus.rows(_RUNS):
         runs.setdefault(formula, []).append((_family(solver), _of_the_bug(solver, options or ())))
@@ -39,7 +44,9 @@ def triggers_of(corpus: Corpus, solvers: Sequence[str] = (), licence: str | None
             if known is not None:
                 sources = (*known.sources, *(s for s in trigger.sources if s not in known.sources))
                 trigger = msgspec.structs.replace(known, sources=sources)
-            found[trigger.key] = trigger
+            tracker = (trigger.issue or "").partition("#")[0]
+            files = clones.files(tracker, trigger.solver, trigger.fixed_by)
+            found[trigger.key] = msgspec.structs.replace(trigger, component=files)
     return sorted(found.values(), key=lambda trigger: hashlib.sha256(trigger.key.encode()).digest())
 
 

@@ -1,4 +1,4 @@
-"""The commands bugs: build, list, show, checkout, run, verify, score, compare, export."""
+"""The commands bugs: build, list, show, checkout, run, verify, score, compare, export, site."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from base.files import put_text
 from corpus.store import Corpus
 from difftest.bugs.build import BuildReport, BuildSettings, Store, build
 from difftest.bugs.checkout import check_out
+from difftest.bugs.components import Clones
 from difftest.bugs.exporting import export
 from difftest.bugs.records import BUGS, BUNDLED, REASONS, Benchmark, Bug, write_records
 from difftest.bugs.scoring import FuzzerLimits, Judge, known_in, read_score, score
@@ -25,6 +26,7 @@ from difftest.bugs.triggers import triggers_of
 from difftest.bugs.verifying import run_bug, verify
 from difftest.errors import DifftestError
 from difftest.triage.kinds import State
+from exhume.commands.bugs_site import site_command
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -71,6 +73,7 @@ def register(app: typer.Typer) -> None:
     bugs.command("score", context_settings={"ignore_unknown_options": True})(score_command)
     bugs.command("compare")(compare_command)
     bugs.command("export")(export_command)
+    bugs.command("site")(site_command)
     app.add_typer(bugs, name="bugs")
 
 
@@ -99,6 +102,15 @@ def build_command(
     licence: Annotated[
         str | None, typer.Option(help="Licence of the corpus' formulas, such as MIT.", metavar="TEXT")
     ] = None,
+    repository: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--repository",
+            metavar="DIR",
+            help="Clone of a solver's repository: bugs whose fixing commit is in it get the files that this"
+            " changed. Repeat for more.",
+        ),
+    ] = None,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -112,7 +124,7 @@ def build_command(
     if unknown := sorted(set(solver or ()) - DISTRIBUTIONS.keys()):
         raise typer.BadParameter(f"{unknown[0]!r} has no releases; use {', '.join(DISTRIBUTIONS)}")
     with Corpus.open(corpus) as opened:
-        triggers = triggers_of(opened, solver or (), licence)
+        triggers = triggers_of(opened, solver or (), licence, Clones(repository or ()))
     if not triggers:
         raise DifftestError(f"{corpus} holds no formula: import or mine something first")
     settings = BuildSettings(seconds, probes, reduce)

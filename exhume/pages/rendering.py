@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +19,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def write_html(out: Path, template: str, **values: Any) -> int:
     """Write a page in one step; its size in bytes. Raises BadOutput."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    text = environment.get_template(template).render(version=VERSION, made=made, **values)
-    data = text.encode("utf-8", "replace")
+    data = render(template, made=made, **values)
     try:
         put_bytes(out, data)
     except OSError as problem:
@@ -36,6 +28,24 @@ def write_html(out: Path, template: str, **values: Any) -> int:
     return len(data)
 
 
-def _printable(value: Any) -> Any:
-    """A value of the template without control characters."""
+def render(template: str, **values: Any) -> bytes:
+    """A page as UTF-8; what cannot be encoded is replaced."""
+    text = _environment().get_template(template).render(version=VERSION, **values)
+    return text.encode("utf-8", "replace")
+
+
+@functools.cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def printable(value: Any) -> Any:
+    """A value of a template without control characters."""
     return _CONTROLS.sub("\ufffd", value) if type(value) is str else value

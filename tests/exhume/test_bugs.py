@@ -58,6 +58,22 @@ def test_build_list_show_export(exhume: Run, corpus: Path, planted: Planted, tmp
     assert exhume("bugs", "list", "--bugs", bugs, "--unverified", "--json").json == []
 
 
+def test_the_files_of_fixing_commits_are_kept(
+    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "Clones", lambda folders: Fixed())
+    exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs", "--repository", tmp_path)
+    rows = exhume("bugs", "list", "--bugs", tmp_path / "bugs", "--json").json
+    assert [row["component"] for row in rows] == [["src/a.cpp"]] * 2
+
+
+class Fixed:
+    """Clones in which every bug was fixed in one file."""
+
+    def files(self, tracker: str, solver: str, fixed_by: str | None) -> tuple[str, ...]:
+        return ("src/a.cpp",)
+
+
 def test_two_builds_into_one_folder(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
     with Store(tmp_path / "bugs"):
         done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs")
