@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from difftest.relations.base import Case, Claim, Relation, Rule
 from smtlib.reader import SExpList
+from smtlib.terms import Kind, Term
 
 WHY = (
     "The second script has the assertions of the unsatisfiable core that the solver gives, so it is "
@@ -15,12 +16,27 @@ _CORES = "(set-option :produce-unsat-cores true)"
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    names = {f"core!{number}": term for number, term in enumerate(case.asserted)}
-    named = [f"(! {term} :named {name})" for name, term in names.items()]
+    own = [_name_of(term) for term in (*case.assertions, *case.state.assumed)]
+    names = {
+        name or f"core!{number}": term
+        for number, (name, term) in enumerate(zip(own, case.asserted, strict=True))
+    }
+    # A solver prints the first name that a term has: one with a name of its own gets no other.
+    named = [term if name in own else f"(! {term} :named {name})" for name, term in names.items()]
     printed = case.printed(case.text(named, "(check-sat)(get-unsat-core)", [_CORES]), "unsat")
     core = printed[0]
     if isinstance(core, SExpList) and len(core) < len(names) and all(name in names for name in core):
         yield Claim((case.text([names[name] for name in core]),), Rule.UNSAT, WHY)
+
+
+def _name_of(term: Term) -> str | None:
+    """The name that an assertion has in the script."""
+    while term.op.kind is Kind.ANNOTATION:
+        for key, value in term.op.attributes:
+            if key == ":named":
+                return str(value)
+        term = term.args[0]
+    return None
 
 
 RELATION = Relation("core", "an unsatisfiable core is satisfiable", _claims, ("unsat",), "core")

@@ -104,6 +104,16 @@ def test_a_lie_that_a_relation_sees_is_a_violation(name: str, fake: Fake) -> Non
     assert (candidate.finding_class, candidate.culprit) == ("contradiction", liar.name)
 
 
+def test_a_core_is_asked_with_the_names_of_the_script(fake: Fake) -> None:
+    text = UNSAT.replace("(assert (< y 0))", "(assert (! (< y 0) :named |a b|))")
+    body = (
+        "say('unsat', '(|a b|)') if 'get-unsat-core' in text else "
+        "say('unsat' if text.count('assert') == 5 else 'sat')"
+    )
+    (found,) = violations(fake(body, "liar"), text, "core").violations
+    assert found.relation == "core"
+
+
 @pytest.mark.parametrize("spec", ["z3", "cvc5"])
 @pytest.mark.parametrize("text", [SAT, UNSAT])
 def test_nothing_is_wrong_with_real_solvers(spec: str, text: str) -> None:

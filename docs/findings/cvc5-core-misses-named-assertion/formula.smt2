@@ -1,0 +1,7 @@
+(set-option :produce-unsat-cores true)
+(set-logic QF_LIRA)
+(declare-const r Real)
+(assert (! (= (to_real r) 1.0) :named first))
+(assert (! (= r 2.0) :named second))
+(check-sat)
+(get-unsat-core)
