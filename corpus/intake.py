@@ -188,7 +188,7 @@ class Intake:
         if not rows:
             return []
         # Reads only rows that may match, however large the table is.
-        narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.type_of(table, c)}[]))" for c in key)
+        narrowed = " and ".join(f"{c} in (select unnest(?::{self.corpus.columns(table)[c]}[]))" for c in key)
         stored = self.corpus.rows(
             f"select id, {', '.join(columns)} from {table} where {narrowed}",
             [list({clean(row[c]) for row in rows}) for c in key],

@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +66,7 @@ class Corpus:
         self._depth = 0
         self._next_ids: dict[str, int] = {}
         self._texts: dict[str, int] | None = None
+        self._columns: dict[str, Mapping[str, str]] = {}
 
     @classmethod
     def open(cls, path: Path | str, write: bool = False, wait: float = 0.0) -> Self:
@@ -130,15 +130,12 @@ class Corpus:
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
-    @cached_property
-    def _types(self) -> dict[tuple[str, str], str]:
-        """The SQL types of all columns, by table and column."""
-        sql = "select table_name, column_name, data_type from duckdb_columns() where not internal"
-        return {(table, column): str(kind) for table, column, kind in self.rows(sql)}
-
-    def type_of(self, table: str, column: str) -> str:
-        """The SQL type of a column."""
-        return self._types[table, column]
+    def columns(self, table: str) -> Mapping[str, str]:
+        """The SQL types of a table's columns, by name, in order."""
+        # Table by table: DuckDB takes 0.5 ms for one, and 30 ms to list all.
+        if table not in self._columns:
+            self._columns[table] = {name: kind for name, kind, *_ in self.rows(f"describe {table}")}
+        return self._columns[table]
 
     def text(self, text_id: int) -> str:
         """A stored text."""
@@ -199,7 +196,7 @@ class Corpus:
         self._require_transaction()
         if not rows:
             return
-        types = [self._types[table, column] for column in columns]
+        types = [self.columns(table)[column] for column in columns]
         lists = ", ".join(f"unnest(?::{kind}[])" for kind in types)
         values = [list(column) for column in zip(*rows, strict=True)]
         verb = "insert or replace" if replace else "insert"
@@ -211,7 +208,7 @@ class Corpus:
         if not rows:
             return
         names = ("id", *columns)
-        lists = ", ".join(f"unnest(?::{self.type_of(table, c)}[]) as {c}" for c in names)
+        lists = ", ".join(f"unnest(?::{self.columns(table)[c]}[]) as {c}" for c in names)
         settings = ", ".join(f"{c} = given.{c}" for c in columns)
         self._execute(
             f"update {table} set {settings} from (select {lists}) as given where given.id = {table}.id",
@@ -277,8 +274,9 @@ class Corpus:
         named |= {f"{prefix}_text_id": "text" for prefix in ("original", "reduced", "script")}
         return [
             Reference(table, column, named[column])
-            for table, column in sorted(self._types)
-            if table in tables and column in named
+            for table in sorted(tables)
+            for column in sorted(self.columns(table))
+            if column in named
         ]
 
 

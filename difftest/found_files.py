@@ -13,20 +13,24 @@ from difftest.errors import DifftestError
 # Larger files are not read: no tracker takes them, and nobody reduces them.
 MAX_FILE_BYTES = 64 << 20
 _HEAD_BYTES = 1 << 12
+# Files between two calls of ``tick``.
+_TICK = 1000
 
 
 class FoundFiles:
     """The ``.smt2`` files below folders, and files that are named, each folder in the order of its names.
 
-    ``skipped`` counts by reason those that are no formulas: larger than 64 MB, empty, binary, unreadable, no
-    regular files. Symbolic links in folders are not followed, and count as skipped.
+    ``skipped`` counts by reason those that are no formulas: of another name, larger than 64 MB, empty,
+    binary, unreadable, no regular files. Symbolic links in folders are not followed, and count as skipped.
+    ``tick`` is called with the number of files seen so far, now and then.
 
     Raises DifftestError for a path that does not exist or cannot be read.
     """
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    def __init__(self, paths: Iterable[Path], tick: Callable[[int], None] = lambda seen: None) -> None:
         self.skipped: Counter[str] = Counter()
         self.files: list[str] = []
+        self._tick = tick
         for path in paths:
             self._add(path)
 
@@ -48,6 +52,7 @@ class FoundFiles:
             inner.sort()
             self.skipped["symbolic link"] += sum(Path(folder, name).is_symlink() for name in inner)
             found = sorted(name for name in names if name.endswith(".smt2"))
+            self.skipped["not named .smt2"] += len(names) - len(found)
             self._take((os.path.join(folder, name) for name in found), os.lstat)  # noqa: PTH118 (a million)
 
     def _unreadable(self, error: OSError) -> None:
@@ -60,6 +65,8 @@ class FoundFiles:
                 self.skipped[reason] += 1
             else:
                 self.files.append(file)
+            if (seen := len(self.files) + self.skipped.total()) % _TICK == 0:
+                self._tick(seen)
 
 
 def why_not(file: str, status: Callable[[str], os.stat_result]) -> str:

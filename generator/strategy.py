@@ -24,6 +24,9 @@ class GeneratedTest(Struct, frozen=True):
     and answers ``unknown`` here is incomplete, one that answers the opposite is unsound; the oracles run the
     parent themselves, and only where the test's own answer makes it worth the time. A parent whose answer is
     known beforehand is said in ``known`` as well.
+
+    ``options`` (as in a spec) are added to those of every solver known by name, as far as all of them have
+    these options.
     """
 
     index: int
@@ -37,6 +40,7 @@ class GeneratedTest(Struct, frozen=True):
     implied_by: str | None = None
     implies: str | None = None
     origin: str = ""
+    options: tuple[str, ...] = ()
 
     @property
     def listed(self) -> str:

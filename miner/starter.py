@@ -9,20 +9,23 @@ from pathlib import Path
 from base.cache import cache_folder
 from base.locks import locked
 from base.version import VERSION
-from corpus.learn import learn
+from corpus.learn import LearnReport, learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from miner.dumps import mine_starter
+from miner.storing import TrackerReport
+
+Steps = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+"""Shows a step by its name, and gives a function of what is done and the total."""
 
 MIN_SUPPORT = 4
 """The starter tracker is small: rules need four formulas there, and nine in a real corpus."""
 
 
-def starter_corpus(progress: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]) -> Path:
+def starter_corpus(progress: Steps) -> Path:
     """The corpus of the starter tracker in the user's cache, made now if it is not there (about 10 s).
 
-    ``progress`` shows a step by its name, and gives a function of what is done and the total. Raises
-    :class:`CorpusError`, and OSError if the cache cannot be written.
+    Raises :class:`CorpusError`, and OSError if the cache cannot be written.
     """
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,13 +40,12 @@ def starter_corpus(progress: Callable[[str], AbstractContextManager[Callable[[in
     return path
 
 
-def make_starter(
-    corpus: Corpus, progress: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-) -> None:
+def make_starter(corpus: Corpus, progress: Steps) -> tuple[TrackerReport, LearnReport]:
     """Mine the starter tracker into an empty corpus, learn, and ask the references what they accept."""
     with progress("mining the starter tracker") as tick:
-        mine_starter(corpus, tick)
+        mined = mine_starter(corpus, tick)
     with progress("learning") as tick:
-        learn(corpus, MIN_SUPPORT, progress=tick)
+        learned = learn(corpus, MIN_SUPPORT, progress=tick)
     with progress("checking which formulas solvers accept") as tick:
         probe_formulas(corpus, progress=tick)
+    return mined, learned

@@ -174,6 +174,12 @@ def escaped(characters: str) -> str:
     return "".join(c if " " <= c <= "~" and c != "\\" else f"\\u{{{ord(c):x}}}" for c in characters)
 
 
+def string_text(characters: str) -> str:
+    """A string literal with these characters."""
+    quoted = escaped(characters).replace('"', '""')
+    return f'"{quoted}"'
+
+
 # Boundary values, where solvers often have bugs
 
 

@@ -112,8 +112,13 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Options that it needs, besides ``:produce-models`` in the script, to print models in SMT-LIB."""
     constant_arrays: str = ""
     """The option that ``(as const ...)`` needs, if its authors call that option experimental."""
+    string_functions: str = ""
+    """The option without which older programs of its kind refuse most functions on strings, and answer
+    wrongly where they do not."""
     proofs: tuple[str, ...] = ()
     """The settings with which ``(get-proof)`` prints a proof in CPC, with the conclusions of its steps."""
+    resource_limit: str = ""
+    """The option that limits the work of one question, in a unit of its own that does not depend on time."""
     safe_mode: str = ""
     """The setting that its maintainers ask fuzzers to use."""
     safe_mode_since: str = ""

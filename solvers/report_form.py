@@ -74,7 +74,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``sections`` maps headings (empty: none) to the pieces below them. ``heading`` is the format of a heading,
     ``{}`` for its text. ``categories`` maps classes of findings to the form's terms. ``reminder`` is for the
-    person who reports; it comes first, as a comment that the tracker does not show.
+    person who reports; it comes first, as a comment that the tracker does not show. ``most_a_week``: how many
+    reports its maintainers take from one who fuzzes (0: they do not say).
     """
 
     family: str
@@ -84,6 +85,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heading: str = "## {}"
     categories: Mapping[str, str] = {}
     reminder: str = ""
+    most_a_week: int = 0
 
 
 PLAIN = Form(

@@ -88,7 +88,7 @@ class Solver:
     script) and those that make it check its models. ``loadable`` is what a supervisor can keep loaded and
     fork: a library, the folder of an unpacked release, or the name of an installed package. ``spec_options``
     are the options as written in the spec, without their prefix; ``mode`` are those that ``with_options``
-    added to the solver named ``base_name``.
+    added to the solver named ``base_name``. ``is_base``: what it shows, too, is not new in the others.
     """
 
     spec: str
@@ -100,6 +100,7 @@ class Solver:
     spec_options: tuple[str, ...] = ()
     mode: tuple[str, ...] = ()
     base_name: str = ""
+    is_base: bool = False
     _version: list[_Version] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -170,6 +171,18 @@ class Solver:
         """Whether this release reads escapes in strings differently from the standard."""
         since = PROFILES[self.family].standard_escapes_since if self.family in PROFILES else ""
         return bool(since) and self.release is not None and Version(self.release) < Version(since)
+
+    @property
+    def with_string_functions(self) -> Solver | None:
+        """A program of the user's with the option that functions on strings need in programs of its kind;
+        None where there is no such option, or it is set.
+        """
+        profile = None if self.family in PROFILES else PROFILES.get(self.kin)
+        option = profile.string_functions if profile is not None else ""
+        if not option or any(part.removeprefix("--no-") in (option, option[2:]) for part in self.argv):
+            return None
+        at = next((n for n, part in enumerate(self.argv) if "{}" in part or part == "-"), len(self.argv))
+        return replace(self, argv=(*self.argv[:at], option, *self.argv[at:]), _version=[])
 
     def can_read(self, script: Script) -> bool:
         """Whether this release has a spelling for all characters of the script's strings."""
@@ -429,6 +442,18 @@ def _ask_version(solver: Solver) -> _Version:
         return _Version(problem=first or f"--version prints nothing ({done.ended} {done.code})")
     commit = _COMMIT.search(text)
     return _Version(first, commit[1] if commit else None)
+
+
+def with_resource_limit(spec: str, limit: int) -> str:
+    """The spec with a limit on the work of each question, in the solver's own unit, so that a run ends at the
+    same place on every machine. UnknownSolver for a solver that has no such option.
+    """
+    parsed = parse_spec(spec)
+    option = PROFILES[parsed.family].resource_limit if parsed.family in PROFILES else ""
+    if not option:
+        able = ", ".join(family for family, profile in PROFILES.items() if profile.resource_limit)
+        raise UnknownSolver(spec, f"it has no option that limits work instead of time; {able} have one")
+    return f"{_bare(parsed.text)}[{','.join((*parsed.options, f'{option}={limit}'))}]"
 
 
 def independent_of(own: Solver) -> list[Solver]:

@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 # The cases of a parametrised test that are watched line by line, in each process.
-_WATCHED_CASES = 3
+_WATCHED_CASES = 1
 _cases: Counter[str] = Counter()
 
 

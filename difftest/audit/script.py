@@ -21,7 +21,7 @@ from smtlib import regexes
 from smtlib.reader import SExp
 from smtlib.regexes import Regex
 from smtlib.semantics import NEUTRAL, ArrayValue, Bits, Value
-from smtlib.values import binary_text, escaped, integer_text
+from smtlib.values import binary_text, integer_text, string_text
 
 _INDEXED = {
     **dict.fromkeys(("zero_extend", "sign_extend", "repeat", "rotate_left", "rotate_right", "int_to_bv"), 1),
@@ -181,7 +181,7 @@ def value_text(value: Value, sort: str) -> str:
         case Bits():
             return binary_text(value.value, value.width)
         case str():
-            return f'"{escaped(value).replace(chr(34), chr(34) * 2)}"'
+            return string_text(value)
         case Regex():
             return regex_text(value)
         case ArrayValue():

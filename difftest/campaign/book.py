@@ -31,10 +31,11 @@ from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, FindingFolder, read_document
-from difftest.triage.key import fold, needs_reduction
+from difftest.triage.key import Key, fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
 from difftest.triage.merges import Merge, find_merges, merge
-from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
+from difftest.triage.newness import NOT_NEW
+from difftest.triage.store import note_duplicate, read_findings, tests_of, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
@@ -46,12 +47,15 @@ KNOWN = "known.json"
 _MAX_WAITING = 20
 # Tests with the same key before reduction that are reduced: they may have different causes.
 _LOOKS = 3
+# Tests with the same key before reduction that are confirmed though the base showed all earlier ones.
+_MOST_OLD = 8
 # The share of the workers' time for reducing other tests than the first one of a key.
 _LOOK_SHARE = 0.1
 # A finding that may have the cause of another one is reduced for so long, in this share of the workers' time.
 _REDUCTION = Limits(seconds=10.0)
 _REDUCTION_SHARE = 0.1
-# duplicates.txt lists so many; how many there are in all is in the campaign's state.
+# The most generated tests that duplicates.txt lists; how many there are is in the campaign's state. Files are
+# all listed: nothing else says which of them show a finding.
 _MAX_LISTED = 1_000
 
 
@@ -115,6 +119,8 @@ class Book:
         self.looks: Counter[str] = Counter()
         # How often what was looked at of a key that tests show at first did not show again.
         self.misses: Counter[str] = Counter()
+        # How often what was looked at of such a key was not new.
+        self.old: Counter[str] = Counter()
         self._to_confirm: deque[_Shown] = deque()
         self._waiting: dict[str, deque[_Shown]] = {}
         self._confirming: dict[str, _Shown] = {}
@@ -216,7 +222,9 @@ class Book:
             return  # a killed run had reported it, and the test was run again
         key = self.folded.get(candidate.key, candidate.key)
         key = self._merged.get(key, key)
-        if self._is_known_error(candidate.key, key):
+        if self._is_known_error(candidate.key):
+            return
+        if key != candidate.key and not self._is_worth_a_look(candidate) and self._is_known_error(key):
             return
         record = self.records.get(key)
         shown = _Shown(name, candidate, test)
@@ -224,11 +232,14 @@ class Book:
             # Of an earlier hunt, and now seen in this one, too.
             record = self.records[key] = self.known[key]
             yield FindingConfirmed(record, name.index)
+            yield self._duplicate(record, test)
         elif record is not None and not self._is_worth_a_look(candidate):
             yield self._duplicate(record, test)
         elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
             self.tally.drop()
             yield CandidateDropped(candidate, name.index)
+        elif self.old[candidate.key] >= _MOST_OLD:
+            self.tally.add(NOT_NEW, {kind: 1})
         elif candidate.key in self._waiting:
             # Its first trigger is being confirmed; this one steps in if that fails.
             if len(self._waiting[candidate.key]) < _MAX_WAITING:
@@ -237,9 +248,10 @@ class Book:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
 
-    def _is_known_error(self, *keys: str) -> bool:
-        """Whether one of these is on the list of what is no finding: then that is counted."""
-        found = next(filter(None, map(self.known_errors.match, keys)), None)
+    def _is_known_error(self, key: str) -> bool:
+        """Whether this is on the list of what is no finding: then that is counted."""
+        own = self.solvers.get(self._plain(Key.read(key).solver))
+        found = self.known_errors.match(key, own.release if own is not None else None)
         if found is not None:
             self.tally.add("known", {found: 1})
         return found is not None
@@ -269,6 +281,9 @@ class Book:
             if waiting:
                 self._step_in(first_key, waiting)
             return
+        if result.not_new:
+            self._count_old(result, first_key, waiting)
+            return
         self.looks[first_key] += 1
         if result.key is not None:
             key = fold(result.key, [*self.records, *self.known])
@@ -289,6 +304,7 @@ class Book:
         elif candidate.key in self.known:
             record = self.records[candidate.key] = self.known[candidate.key]
             yield FindingConfirmed(record, name.index)
+            yield self._duplicate(record, result.task.test)
         else:
             yield FindingConfirmed(self._write(result, candidate), name.index)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
@@ -297,6 +313,16 @@ class Book:
         record = self.records[candidate.key]
         for other in waiting:
             yield self._duplicate(record, other.test)
+
+    def _count_old(self, result: Confirmation, first_key: str, waiting: deque[_Shown]) -> None:
+        """It is not new: it is counted, and a few others with the same first key are still looked at."""
+        self.old[first_key] += 1
+        count = 1
+        if waiting and self.old[first_key] < _MOST_OLD:
+            self._step_in(first_key, waiting)
+        else:
+            count += len(waiting)
+        self.tally.add(result.not_new, {str(result.task.candidate.finding_class): count})
 
     def _step_in(self, key: str, waiting: deque[_Shown]) -> None:
         self._to_confirm.append(waiting.popleft())
@@ -348,8 +374,8 @@ class Book:
         self.tally.duplicate(record.id)
         listed = self._listed.get(record.id)
         if listed is None:
-            listed = self._listed[record.id] = duplicates_of(record)
-        if len(listed) < _MAX_LISTED and test.listed not in listed:
+            listed = self._listed[record.id] = set(tests_of(record.path))
+        if test.listed not in listed and (test.origin or len(listed) < _MAX_LISTED):
             listed.add(test.listed)
             note_duplicate(record, test)
         return DuplicateSeen(record, test.index)

@@ -22,14 +22,17 @@ from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import NoCampaign, read_campaign
 from difftest.oracles import select
 from difftest.triage.filing import FindingRecord
+from difftest.triage.ledger import Ledger, campaigns_below
 from difftest.triage.store import read_findings
 from generator import STRATEGIES, Strategy, StrategySettings
 from generator.build import Sources, build_strategy
 from generator.loading import RuleKind
-from solvers.specs import Solver, find_solvers
+from solvers.specs import Solver, find_solvers, with_resource_limit
 
 DEFAULT_TESTS = 1000
 """Tests of a campaign that has no other end."""
+# Where work is limited: the seconds after which a run ends that the limit does not reach.
+_LONGEST = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class CampaignSettings:
     """What a campaign was started with. Its file keeps them, and ``--resume`` takes them from there.
 
     The names are those of the options of ``exhume hunt``; ``duration`` is text such as ``8h``, paths are
-    absolute.
+    absolute. ``base`` is one of the solvers, which the others are compared with. ``rlimit`` limits the
+    solvers' work instead of their time, so that the same seed gives the same findings. What the file
+    ``ledger`` and the campaigns in ``earlier`` list is counted and not reported.
     """
 
     solver: tuple[str, ...]
@@ -56,6 +61,18 @@ class CampaignSettings:
     modes: ModeKind = ModeKind.ALL
     mode_share: float = DEFAULT_SHARE
     first_limit: float | None = None
+    base: str | None = None
+    regressions: str | None = None
+    rlimit: int | None = None
+    ledger: str | None = None
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """The solvers, with the limit on their work. Raises UnknownSolver where one has none."""
+        if self.rlimit is None:
+            return self.solver
+        return tuple(with_resource_limit(spec, self.rlimit) for spec in self.solver)
 
     def resumed(self, out: Path, given: Collection[str]) -> Self:
         """The settings of the campaign in ``out``, except those in ``given``, which are taken from here.
@@ -77,19 +94,31 @@ class CampaignSettings:
     def with_defaults(self) -> Self:
         """With an end if none is given, and the bandit on unless the number of tests is given."""
         tests = DEFAULT_TESTS if self.tests is None and self.duration is None else self.tests
-        return replace(self, tests=tests, bandit=tests is None if self.bandit is None else self.bandit)
+        chosen = tests is None and self.rlimit is None
+        return replace(self, tests=tests, bandit=chosen if self.bandit is None else self.bandit)
 
     def options(self, out: Path, jobs: int, seconds: float | None) -> HuntOptions:
-        """The options of a hunt into ``out`` that stops after ``seconds``. Raises UnknownOracle."""
+        """The options of a hunt into ``out`` that stops after ``seconds``. Raises UnknownOracle, and
+        DifftestError where the ledger cannot be read.
+        """
         return HuntOptions(
             *(out, jobs, self.seed, self.tests, seconds),
             oracles=select(self.oracles) if self.oracles else (),
             modes=self.modes,
             mode_share=self.mode_share,
-            stages=_stages(self.first_limit),
-            paced=self.first_limit is None,
+            stages=_stages(self.first_limit) if self.rlimit is None else (Stage(_LONGEST, 1.0),),
+            paced=self.first_limit is None and self.rlimit is None,
             in_turn=True,
+            by_work=self.rlimit is not None,
+            ledger=self._read_ledger(out),
         )
+
+    def _read_ledger(self, out: Path) -> Ledger | None:
+        """What is not to be reported: the ledger, and the findings of earlier campaigns."""
+        if self.ledger is None and not self.earlier:
+            return None
+        ledger = Ledger.read(Path(self.ledger)) if self.ledger is not None else Ledger()
+        return ledger.with_earlier(campaigns_below(map(Path, self.earlier), out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +136,14 @@ class CampaignEnd:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A campaign's settings with the solvers and strategies that they name."""
+    """A campaign's settings with the solvers and strategies that they name; the tests of those named in
+    ``first`` come first.
+    """
 
     settings: CampaignSettings
     solvers: Sequence[Solver]
     strategies: Sequence[Strategy]
+    first: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -127,7 +159,10 @@ class Campaign:
         """
         names = list(dict.fromkeys(settings.strategy))
         others = others or {}
-        solvers = find_solvers(settings.solver, texts=any(name not in others for name in names))
+        solvers = find_solvers(settings.specs, texts=any(name not in others for name in names))
+        if settings.base is not None:
+            place = settings.solver.index(settings.base)
+            solvers[place] = replace(solvers[place], is_base=True)
         prepare()
         made = [
             others[name]() if name in others else _strategy(name, len(names) == 1, settings) for name in names
@@ -145,6 +180,7 @@ class Campaign:
             "versions": {solver.name: solver.version() for solver in self.solvers},
             "corpus": {strategy.name: strategy.fingerprint for strategy in self.strategies},
             "exhume": VERSION,
+            **({"base": given.base} if given.base else {}),
         }
 
     def run(
@@ -160,7 +196,8 @@ class Campaign:
         Findings are stored in the corpus, if there is one, as they come.
         """
         schedule = Schedule(
-            self.strategies, options.seed, bool(self.settings.bandit), options.tests, state.loaded
+            *(self.strategies, options.seed, bool(self.settings.bandit), options.tests, state.loaded),
+            self.first,
         )
         events = hunt(schedule, self.solvers, options, stop, state=state, executor=executor)
         if self.settings.corpus is None:

@@ -8,11 +8,13 @@ made for each test, and a frozen dataclass takes ten times as long to make.
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
@@ -20,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from base.files import name_full_folder
-from difftest.campaign.modes import Options, under_options
+from difftest.campaign.modes import Options, for_test
 from difftest.campaign.turns import RELATION
 from difftest.errors import DifftestError
 from difftest.oracles import PLAIN, hunting_oracles, look
@@ -31,6 +33,7 @@ from difftest.triage.filing import Filing
 from difftest.triage.key import FoundKey, needs_reduction
 from difftest.triage.keying import key_of
 from difftest.triage.known import KnownErrors
+from difftest.triage.newness import only_new, stands, why_not_new
 from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
 from difftest.triage.store import Shown
@@ -113,7 +116,8 @@ class RunResult(Struct, frozen=True):
 class ConfirmTask(Struct, frozen=True):
     """See in fresh processes whether a candidate shows again.
 
-    ``reduction`` is how many seconds its test may be reduced for a key that other tests share. ``oracles``
+    ``reduction`` is how many seconds its test may be reduced for a key that other tests share; with
+    ``checks`` it ends after this number of checks instead, and no run has a time of its own. ``oracles``
     and ``options`` as for a run.
     """
 
@@ -122,6 +126,7 @@ class ConfirmTask(Struct, frozen=True):
     candidate: Candidate
     limits: Limits
     reduction: float = 0.0
+    checks: int = 0
     oracles: tuple[str, ...] = ()
     options: Options = ()
 
@@ -131,7 +136,7 @@ class Confirmation(Struct, frozen=True):
 
     ``candidate`` is the task's with what the evidence says of who is wrong; ``test`` the one that it is
     about, where that is not the task's. ``filing`` stands in the evidence's place where the finding is not
-    about a formula.
+    about a formula. ``not_new``: the base shows it, too, or it alone; the kind of the count.
     """
 
     task: ConfirmTask
@@ -141,6 +146,7 @@ class Confirmation(Struct, frozen=True):
     candidate: Candidate | None = None
     test: GeneratedTest | None = None
     filing: Filing | None = None
+    not_new: str = ""
 
     @property
     def is_shown(self) -> bool:
@@ -304,11 +310,12 @@ def perform(
     make: Make | None = None,
 ) -> RunResult | Confirmation:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
-    solvers = under_options(solvers, task.options)
-    if isinstance(task, RunTask):
-        test = task.test or (make(task.name) if make else None)
-        return _run(task, test, solvers, runner) if test else RunResult(task, {}, 0.0)
-    return _confirm(task, solvers, runner)
+    if isinstance(task, ConfirmTask):
+        return _confirm(task, for_test(solvers, task.options, task.test.options), runner)
+    test = task.test or (make(task.name) if make else None)
+    if test is None:
+        return RunResult(task, {}, 0.0)
+    return _run(task, test, for_test(solvers, task.options, test.options), runner)
 
 
 def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:
@@ -324,7 +331,13 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdicts[solver.name] = verdict
         spent += verdict.seconds
     names = hunting_oracles(task.oracles, solvers, test.text, task.turn)
-    found, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
+    candidates, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
+    bases = [solver for solver in solvers if solver.is_base]
+    found, old = only_new(
+        candidates,
+        solvers,
+        lambda: all(stands(base, script, verdicts[base.name], runner, task.limits) for base in bases),
+    )
     kept = test if found else task.test
     results = tuple(
         (cross_check.owner, judge, what)
@@ -332,7 +345,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         for judge, what in cross_check.results()
     )
     theories = theories_in(test.text)
-    counts = {RELATION + name: tried for name, tried in seen.tried.items() if tried}
+    counts = {**{RELATION + name: tried for name, tried in seen.tried.items() if tried}, **old}
     result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
     took = seen.probed.get(task.turn, 0.0)
     return msgspec.structs.replace(result, turn_seconds=took, others=tuple(_others(seen, test)))
@@ -355,11 +368,16 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
             break
     if settled is None:
         return Confirmation(task, None, spent)
+    if old := why_not_new(settled, solvers, runner):
+        return Confirmation(task, settled.shown, spent, candidate=settled.candidate, not_new=old)
     if task.reduction > 0 and needs_reduction(settled.candidate):
-        with Confirmer(settled.expectation, within=runner) as confirmer:
+        expected, seconds = settled.expectation, task.reduction
+        if task.checks:
+            expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
+        with Confirmer(expected, within=runner) as confirmer:
             if not runner.warm:
                 confirmer.start_from(settled.test.text)
-            key = key_of(settled.candidate, settled.test.text, confirmer, task.reduction)
+            key = key_of(settled.candidate, settled.test.text, confirmer, seconds, task.checks)
             spent += confirmer.seconds
     test = settled.test if settled.test is not task.test else None
     return Confirmation(task, settled.shown, spent, key, settled.candidate, test)

@@ -13,6 +13,7 @@ findings that they had already shown are recognised.
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections import deque
@@ -37,6 +38,7 @@ from difftest.campaign.events import (
 )
 from difftest.campaign.executor import (
     Confirmation,
+    ConfirmTask,
     Executor,
     Failure,
     LocalExecutor,
@@ -49,6 +51,7 @@ from difftest.campaign.executor import (
     Task,
     TestName,
 )
+from difftest.campaign.in_order import InOrder
 from difftest.campaign.merging import finish_merges
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
 from difftest.campaign.refusals import find_refusals
@@ -60,8 +63,9 @@ from difftest.campaign.tally import Tally
 from difftest.campaign.turns import RELATION, Turns
 from difftest.errors import DifftestError
 from difftest.oracles import oracles_in_turn
-from difftest.triage.keying import QUICK_SECONDS
+from difftest.triage.keying import QUICK_CHECKS, QUICK_SECONDS
 from difftest.triage.known import KnownErrors
+from difftest.triage.ledger import Ledger
 from difftest.triage.merges import Merge
 from difftest.triage.store import prepare_output
 from generator.strategy import GeneratedTest
@@ -91,7 +95,10 @@ class HuntOptions:
     defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``.
     ``paced``: the first stage's time may be shorter, following what decided tests took
     (``difftest.campaign.pace``); which tests there are does not depend on it. ``in_turn``: oracles that take
-    turns do so, if none are named.
+    turns do so, if none are named. ``by_work``: what there is to find does not depend on time. Results are
+    taken in the order of the tests, shares of the time become shares of the tests, and quick reductions
+    have a number of checks. That needs solvers whose work is limited, and stages that are long enough.
+    ``ledger`` lists what is counted and not reported.
     """
 
     out: Path
@@ -109,6 +116,8 @@ class HuntOptions:
     mode_share: float = DEFAULT_SHARE
     paced: bool = False
     in_turn: bool = False
+    by_work: bool = False
+    ledger: Ledger | None = None
 
 
 def hunt(
@@ -160,7 +169,7 @@ class _Hunt:
         self.has_tests = True
         self.options = options
         self.modes = Modes(solvers, options.modes, options.seed, options.mode_share)
-        self.executor = executor
+        self.executor = InOrder(executor) if options.by_work else executor
         self.stop = stop
         self.clock = clock
         self.state = state
@@ -172,7 +181,7 @@ class _Hunt:
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             lambda name: self.schedule.paid(name, 0.0, 0, 0, 1),
-            *(loaded, KnownErrors.of([made.known for made in own])),
+            *(loaded, KnownErrors.of([made.known for made in own], options.ledger)),
         )
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
@@ -216,8 +225,10 @@ class _Hunt:
             if not self.tally.tests:
                 raise
             self.problem = problem
+            # What was being taken or stored then is not stored: as after a kill, it is done again.
             with contextlib.suppress(OSError, DifftestError):
-                self._commit(str(problem))
+                if self.state is not None:
+                    self.state.end(str(problem))
         yield HuntFinished(self.summary())
         if self.problem:
             raise self.problem
@@ -249,8 +260,13 @@ class _Hunt:
         return self.interrupted or self.stop.is_set()
 
     def _worker_seconds(self) -> float:
-        """How much time the workers had in this run."""
-        return max(1, self.executor.jobs) * (self.clock() - self.started)
+        """How much time the workers had in this run; without end where time does not count."""
+        passed = math.inf if self.options.by_work else self.clock() - self.started
+        return max(1, self.executor.jobs) * passed
+
+    def _spent(self) -> float:
+        """What oracles that take turns get their share of: the solvers' seconds, or a second per test."""
+        return float(self.tally.tests) if self.options.by_work else self.tally.solver_seconds
 
     def summary(self) -> HuntSummary:
         """What has come of it so far."""
@@ -319,8 +335,10 @@ class _Hunt:
                 name = task.name
                 options = self.modes.choose(name.strategy, name.test_class, name.index)
                 task = replace(task, oracles=self.options.oracles, options=options)
+                if isinstance(task, ConfirmTask) and self.options.by_work:
+                    task = replace(task, checks=QUICK_CHECKS)
                 if isinstance(task, RunTask) and not task.confirms:
-                    task = replace(task, turn=self.turns.draw(self.tally.solver_seconds))
+                    task = replace(task, turn=self.turns.draw(self._spent()))
             self.executor.submit(task)
             self.running += 1
 
@@ -330,7 +348,7 @@ class _Hunt:
             return confirm
         if self._is_over():
             return None
-        if self.executor.has_folder and (reduction := self.book.next_reduction()) is not None:
+        if self._reduces and (reduction := self.book.next_reduction()) is not None:
             return reduction
         if self.set_aside and (not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY):
             self.fresh += 1
@@ -342,7 +360,13 @@ class _Hunt:
         self.fresh += 1
         name, test = taken
         self.fresh_running.add(name)
-        return RunTask(name, 0, self.stages.limits(0), test)
+        stage = min(1, self.stages.last) if name.strategy in self.schedule.first else 0
+        return RunTask(name, stage, self.stages.limits(stage), test)
+
+    @property
+    def _reduces(self) -> bool:
+        """Whether findings may be reduced while the hunt runs: that takes seconds, not a number of checks."""
+        return self.executor.has_folder and not self.options.by_work
 
     def _next_set_aside(self) -> Task:
         task = self.set_aside.popleft()
@@ -393,7 +417,8 @@ class _Hunt:
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
-        self.turns.pay(task.turn, result.turn_seconds, result.counts.get(RELATION + task.turn, {}))
+        seconds = 1.0 if self.options.by_work else result.turn_seconds
+        self.turns.pay(task.turn, seconds, result.counts.get(RELATION + task.turn, {}))
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
         if not result.verdicts:

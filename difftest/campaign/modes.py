@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from difftest.errors import DifftestError
+from solvers.errors import UnknownSolver
 from solvers.options import OptionClass, asked_options, option_table, split_option, why_refused
 from solvers.registry import PROFILES
 from solvers.specs import Solver
@@ -56,6 +57,12 @@ class ModeList:
     last_tactics: tuple[str, ...]
     tactic_settings: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
+
+    def shared(self, other: ModeList) -> ModeList:
+        """What can be tried on both solvers."""
+        names = ("settings", "experimental", "first_tactics", "last_tactics", "tactic_settings")
+        both = {name: tuple(o for o in getattr(self, name) if o in getattr(other, name)) for name in names}
+        return ModeList(**both, refused=self.refused)
 
 
 def mode_list(solver: Solver) -> ModeList:
@@ -101,6 +108,26 @@ def under_options(solvers: Sequence[Solver], options: Options) -> tuple[Solver, 
     return tuple(solver.with_options(added) for solver, added in zip(solvers, options, strict=True))
 
 
+def for_test(solvers: Sequence[Solver], options: Options, own: Sequence[str]) -> tuple[Solver, ...]:
+    """The solvers for one test: with what ``Modes.choose`` chose, else with the test's ``own`` options, as
+    far as all that are known by name have them.
+    """
+    if options or not own:
+        return under_options(solvers, options)
+    known = [solver for solver in solvers if solver.family in PROFILES]
+    taken = tuple(o for o in own if all(_takes(solver, o) for solver in known))
+    return under_options(solvers, tuple(taken if solver in known else () for solver in solvers))
+
+
+def _takes(solver: Solver, option: str) -> bool:
+    """Whether a solver has an option, and a spec can name it."""
+    try:
+        solver.with_options([option])
+    except UnknownSolver:
+        return False
+    return why_refused(option, asked_options(solver.family, solver.argv)) is None
+
+
 def base_name(name: str, names: Collection[str]) -> str:
     """Which of the solvers ``names`` the solver ``name`` is, whatever options a test added to it."""
     if name in names:
@@ -110,7 +137,11 @@ def base_name(name: str, names: Collection[str]) -> str:
 
 
 class Modes:
-    """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``."""
+    """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``.
+
+    The base that another solver is compared with gets the options of that one, and these are such that both
+    have them.
+    """
 
     def __init__(
         self,
@@ -127,8 +158,9 @@ class Modes:
         self.share = 0.0 if kinds is ModeKind.DEFAULT else share
         self._lists: dict[str, ModeList] = {}
         if self.share:
-            for solver in self.solvers:
-                found = mode_list(solver)
+            bases = [mode_list(solver) for solver in self.solvers if solver.is_base]
+            for solver in (solver for solver in self.solvers if not solver.is_base):
+                found = functools.reduce(ModeList.shared, bases, mode_list(solver))
                 if self._rows(found) or self._singles(found):
                     self._lists[solver.name] = found
 
@@ -148,7 +180,7 @@ class Modes:
         turn, place = divmod(rank - 1, len(able))
         chosen = able[place]
         options = self.options_for(chosen, f"{strategy}/{test_class}", turn)
-        return tuple(options if solver is chosen else () for solver in self.solvers)
+        return tuple(options if solver is chosen or solver.is_base else () for solver in self.solvers)
 
     def options_for(self, solver: Solver, part: str, turn: int) -> tuple[str, ...]:
         """The options of a solver's ``turn``-th test under options within a part of the hunt."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -87,7 +87,8 @@ class Schedule:
     """The tests of a campaign: which comes next, and how its arms stand.
 
     ``limit`` is how many tests the whole campaign has (None: all there are); ``loaded`` is what an earlier
-    run of it left: what was handed out and not done comes first.
+    run of it left: what was handed out and not done comes first. The strategies named in ``first`` come
+    before all others, to the end, and their tests start at a later stage (``difftest.campaign.stages``).
     """
 
     def __init__(
@@ -97,7 +98,9 @@ class Schedule:
         bandit: bool,
         limit: int | None = None,
         loaded: Campaign | None = None,
+        first: Collection[str] = (),
     ) -> None:
+        self.first = first
         self._strategies = {strategy.name: strategy for strategy in strategies}
         assert len(self._strategies) == len(strategies), "each strategy once"
         stored = {(arm.strategy, arm.test_class): arm for arm in loaded.arms} if loaded else {}
@@ -165,7 +168,7 @@ class Schedule:
         arm.state.tests += tests
         arm.state.decided += decided
         arm.state.findings += found
-        if self._bandits:
+        if self._bandits and name.strategy not in self.first:
             self._charge(arm, seconds - charged)
             self._bandits.pay(arm, seconds, decided, found)
 
@@ -184,6 +187,9 @@ class Schedule:
         return {name: made for name, made in self._strategies.items() if isinstance(made, OwnTests)}
 
     def _choose(self) -> _Arm | None:
+        for arm in self._arms.values():
+            if arm.state.strategy in self.first and not arm.state.exhausted:
+                return arm
         if self._bandits is None:
             for arm in itertools.islice(self._turns, len(self._arms)):
                 if not arm.state.exhausted:

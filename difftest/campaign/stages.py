@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from difftest.campaign.executor import RunResult, RunTask, TestName
-from difftest.campaign.modes import under_options
+from difftest.campaign.modes import for_test
 from difftest.campaign.pace import Pace
 from difftest.oracles import ORACLES, oracles_on, promises
 from difftest.oracles.base import Observation
@@ -106,8 +106,9 @@ class Stages:
         taken = self._promising_seconds + self._stages[stage].seconds
         if not self._promising or taken > _PROMISING_SECONDS + _PROMISING_SHARE * spent:
             return False
-        solvers = under_options(self._solvers, result.task.options)
-        text = result.task.test.text if result.task.test else ""
+        test = result.task.test
+        solvers = for_test(self._solvers, result.task.options, test.options if test else ())
+        text = test.text if test else ""
         seen = Observation(text, solvers, result.verdicts)
         if not promises(seen, self._promising, self._longest):
             return False

@@ -140,6 +140,11 @@ class CampaignState:
             )
             _merge_buckets(opened, width)
 
+    def end(self, ending: str) -> None:
+        """Say how this run ended. Raises OSError when the disk is full."""
+        with _translated_errors(self.out), _transaction(self._opened) as opened:
+            opened.execute("update run set ending = ? where id = ?", (ending, self._run))
+
     def _store_findings(self, changes: Changes) -> None:
         self._opened.executemany(
             "insert or ignore into finding values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -88,7 +88,7 @@ class RelationProbe:
         states: dict[int, State | None] = {}
         for solver in self.seen.trusted:
             check = self._check(self.seen.verdicts[solver.name])
-            if check is None or not self.relation.is_for(solver) or script.file_command:
+            if check is None or solver.is_base or not self.relation.is_for(solver) or script.file_command:
                 continue
             if check not in states:
                 states[check] = _state(script, check)

@@ -1,4 +1,4 @@
-"""Finds solvers that are older releases of other ones."""
+"""Finds solvers that are older releases of other ones, or that others are compared with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from solvers.specs import Solver
 
 
 def older_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
-    """Each (newer, older) pair of releases of one solver with the same options."""
+    """Each (newer, older) pair of releases of one solver with the same options.
+
+    If there is a base (``Solver.is_base``), it is the older one of each pair, whatever the releases are, and
+    programs without a release are compared with it, too.
+    """
+    if any(solver.is_base for solver in solvers):
+        yield from _with_base(solvers)
+        return
     released = [(solver, Version(solver.release)) for solver in solvers if solver.release is not None]
     for newer, release in released:
         for older, before in released:
@@ -18,6 +25,13 @@ def older_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
                 yield newer, older
 
 
+def _with_base(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
+    for newer in solvers:
+        for base in solvers:
+            if base.is_base and not newer.is_base and base.checks == newer.checks:
+                yield newer, base
+
+
 def has_older_release(solvers: Sequence[Solver]) -> bool:
-    """Whether some solver is there in two releases."""
+    """Whether some solver is there in two releases, or there is one that others are compared with."""
     return next(older_pairs(solvers), None) is not None

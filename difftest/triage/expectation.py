@@ -46,7 +46,9 @@ def expectation_of_finding(folder: Path) -> Expectation:
         check=data.get("check"),
         oracle=data.get("oracle") or "",
     )
-    solvers = [find_solver(entry["spec"]) for entry in entries.values()]
+    solvers = [
+        replace(find_solver(entry["spec"]), is_base=bool(entry.get("base"))) for entry in entries.values()
+    ]
     verdicts = {name: _verdict_of(entry) for name, entry in entries.items()}
     printed = {name: _printed(folder / f"{name}.stdout") for name in entries}
     expected = expectation_of(candidate, solvers, verdicts, printed, pair)

@@ -9,6 +9,7 @@ from typing import Any
 
 from base.files import put_json
 from difftest.errors import DifftestError
+from difftest.triage.ledger import Ledger
 from difftest.triage.renamed import current_key
 
 _FORMAT = "exhume-known-errors"
@@ -17,9 +18,10 @@ _MOST_BYTES = 16 << 20
 
 
 class KnownErrors:
-    """Errors that are known from before, by key: counted, but no findings."""
+    """Errors that are known from before, by key, and those that a ledger lists: counted, but no findings."""
 
-    def __init__(self, entries: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, entries: Iterable[Mapping[str, Any]] = (), ledger: Ledger | None = None) -> None:
+        self.ledger = ledger
         self.notes = {current_key(str(entry["key"])): str(entry.get("note", "")) for entry in entries}
 
     @classmethod
@@ -41,17 +43,19 @@ class KnownErrors:
         return known
 
     @classmethod
-    def of(cls, lists: Iterable[KnownErrors]) -> KnownErrors:
+    def of(cls, lists: Iterable[KnownErrors], ledger: Ledger | None = None) -> KnownErrors:
         """Several lists as one."""
-        known = cls()
+        known = cls(ledger=ledger)
         for one in lists:
             known.notes.update(one.notes)
         return known
 
-    def match(self, key: str) -> str | None:
+    def match(self, key: str, release: str | None = None) -> str | None:
         """The known key that ``key`` is, or one that says less: the same without operators, or with some of
-        them and ``*`` for any others.
+        them and ``*`` for any others. For the ledger, ``release`` is that of the solver, if it is known.
         """
+        if self.ledger is not None and (entry := self.ledger.silencing(key, release)) is not None:
+            return entry.key
         if key in self.notes:
             return key
         stem, _, operators = key.rpartition("|")

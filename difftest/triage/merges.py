@@ -17,7 +17,7 @@ from pathlib import Path
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import DUPLICATES, REDUCED, FindingFolder, read_some
 from difftest.triage.key import Key, count_under
-from difftest.triage.store import update_finding
+from difftest.triage.store import duplicates_of, update_finding
 from difftest.triage.triggers import Trigger, keep_trigger
 from generator.strategy import GeneratedTest
 
@@ -58,13 +58,13 @@ def merge(found: Merge) -> None:
     """Make one of two findings: all that is known of the one that goes is kept."""
     kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
     made_from = gone.data.get("test") or {}
-    seen = read_some(kept.path / DUPLICATES).splitlines()
+    seen = duplicates_of(kept.path)
     if "index" in made_from:
         number, origin = int(made_from["index"]), str(made_from.get("origin", ""))
         test = GeneratedTest(number, gone.tested, gone.strategy, origin=origin)
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
         seen.append(test.listed)
-    seen += read_some(gone.path / DUPLICATES).splitlines()
+    seen += duplicates_of(gone.path)
     listed = "".join(f"{line}\n" for line in dict.fromkeys(seen))
     taken = {**kept.merged, **gone.merged, found.gone.id: found.gone.key}
     merged = [{"id": identity, "key": key} for identity, key in taken.items()]

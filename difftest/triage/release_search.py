@@ -32,6 +32,7 @@ from difftest.triage.expectation import expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+from solvers.running.runner import Runner
 from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 
 _SCHEMA = 1
@@ -140,13 +141,25 @@ def _digest(text: str) -> str:
 def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
     """What a release of ``solver`` does with a formula."""
     found = find_release(family, release)
-    if found is None:
-        return State.SKIPPED
-    expected = replace(expected, exact=False, seconds=max(_SECONDS, expected.seconds))
+    return State.SKIPPED if found is None else try_other(text, expected, solver, found)
+
+
+def try_other(
+    text: str,
+    expected: Expectation,
+    solver: Solver,
+    other: Solver,
+    seconds: float = _SECONDS,
+    within: Runner | None = None,
+) -> State:
+    """What another solver does with a formula, in the place of ``solver`` and with its options; a run has
+    ``seconds`` at least.
+    """
+    expected = replace(expected, exact=False, seconds=max(seconds, expected.seconds))
     # Its options are part of the finding.
-    stand_in = replace(found, name=solver.name, checks=solver.checks)
+    stand_in = replace(other, name=solver.name, checks=solver.checks)
     solvers = tuple(stand_in if s.name == solver.name else s for s in expected.solvers)
-    with Confirmer(replace(expected, solvers=solvers), fast=False) as confirmer:
+    with Confirmer(replace(expected, solvers=solvers), fast=False, within=within) as confirmer:
         if confirmer(text):
             return State.AFFECTED
         return State.SKIPPED if confirmer.refused else State.FREE

@@ -286,10 +286,13 @@ class FormulaWriter(Writer):
         test = self.found.data.get("test") or {}
         issues = [str(issue) for issue in test.get("issues") or ()]
         bones = f", out of parts of the formulas of {', '.join(issues[:6])}" if issues else ""
-        text = f"Found by exhume (test {test.get('index')} of strategy `{test.get('strategy')}`{bones})"
+        made = f"test {test.get('index')} of strategy `{test.get('strategy')}`{bones}"
+        text = f"Found by exhume ({made}), and reproduced in"
         if test.get("origin"):
-            text = f"Found with {inline(Path(str(test['origin'])).name)} by exhume"
-        text += ", and reproduced in a fresh process."
+            # With its folder: some fuzzers give all files one name.
+            file = "/".join(Path(str(test["origin"])).parts[-2:])
+            text = f"The formula is from the file {inline(file)}; exhume reproduced it in"
+        text += " a fresh process."
         if self.found.is_reduced:
             reduced = self.found.data["reduced"]
             text += f" Reduced from {reduced['size_before']} to {reduced['size_after']} bytes."

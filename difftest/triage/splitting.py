@@ -166,7 +166,7 @@ class _Splitter:
         record = next((record for record in read_findings(self._beside) if record.key == key), None)
         if record is None:
             record = self._write(trigger, key)
-        elif not _is_of(record, trigger.test) and trigger.test.listed not in duplicates_of(record):
+        elif not _is_of(record, trigger.test) and trigger.test.listed not in duplicates_of(record.path):
             note_duplicate(record, trigger.test)
         # Reduction resumes from what a killed run may have left.
         if record is not None and not FindingFolder.read(record.path).bisection:

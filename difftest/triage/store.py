@@ -144,12 +144,22 @@ def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str,
         rewrite_report(folder)
 
 
-def duplicates_of(record: FindingRecord) -> set[str]:
-    """The tests listed as showing a finding again."""
+def duplicates_of(folder: Path) -> list[str]:
+    """The tests listed in a finding's folder as showing it again."""
     try:
-        return set((record.path / DUPLICATES).read_text("utf-8").splitlines())
-    except (OSError, ValueError):
-        return set()
+        return (folder / DUPLICATES).read_text("utf-8", "replace").split("\n")[:-1]
+    except OSError:
+        return []
+
+
+def tests_of(folder: Path) -> list[str]:
+    """The tests that show a finding, as ``duplicates_of``: first its own, if that is a file."""
+    try:
+        origin = (read_document(folder).get("test") or {}).get("origin")
+    except DifftestError:
+        origin = None
+    own = [GeneratedTest(0, "", "", origin=origin).listed] if origin and isinstance(origin, str) else []
+    return own + duplicates_of(folder)
 
 
 def note_duplicate(record: FindingRecord, test: GeneratedTest) -> None:
@@ -186,6 +196,7 @@ def _solver_entry(solver: Solver, script: Script, verdict: Verdict, run: Run) ->
         "location": verdict.location,
         "detail": verdict.detail,
         "seconds": round(verdict.seconds, 3),
+        **({"base": True} if solver.is_base else {}),
     }
 
 

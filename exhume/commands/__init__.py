@@ -45,6 +45,7 @@ SECTIONS = {
         "solvers": Command("solvers", "Show or install solvers."),
         "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
         "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
+        "regress": Command("regress", "Hunt for what is new in a solver, compared with a base."),
         "audit-rules": Command("audit", "Check the rewrite rules that a solver's proofs rely on."),
         "check-proof": Command("check_proof", "Check the proofs that a solver gives, step by step."),
         "apifuzz": Command("apifuzz", "Fuzz the programming interfaces of solvers."),
@@ -54,6 +55,7 @@ SECTIONS = {
         "reduce": Command("reduce", "Minimise the formula or the calls of a finding."),
         "bisect": Command("reduce", "Find the first affected and the first fixed release of a finding."),
         "report": Command("triage", "Write an HTML page about a campaign."),
+        "dashboard": Command("dashboard", "Write an HTML page about many campaigns, such as one a night."),
     },
     "Past bugs": {
         "bugs": Command("bugs", "Build and use a benchmark of past bugs."),

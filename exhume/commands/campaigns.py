@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -31,15 +32,17 @@ def run_campaign(
     identity: Mapping[str, Any] | None = None,
     where: str = "local",
     executor: AbstractContextManager[Executor | None] | None = None,
+    kept: Path | None = None,
 ) -> CampaignEnd:
     """Start or resume a campaign under a live screen. ``identity`` replaces the campaign's own.
 
-    ``executor`` (``where`` is its name) is entered when the folder of the campaign is locked.
+    ``executor`` (``where`` is its name) is entered when the folder of the campaign is locked: that of its
+    findings, unless its state is ``kept`` in another one.
     """
     notes = {"given": to_document(campaign.settings)}
     identity = identity or campaign.identity()
     with (
-        CampaignState.open(options.out, identity, where, options.jobs, notes) as state,
+        CampaignState.open(kept or options.out, identity, where, options.jobs, notes) as state,
         executor or nullcontext() as chosen,
         stop_on_interrupt() as stop,
         screen,

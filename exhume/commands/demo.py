@@ -10,8 +10,6 @@ from typing import Annotated
 import typer
 
 from base.version import VERSION
-from corpus.learn import learn
-from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
 from difftest import EnvironmentProblem, Stage, find_solver
@@ -25,8 +23,7 @@ from exhume.screens.console import headline, out, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 from generator import write_batch
-from miner.dumps import mine_starter
-from miner.starter import MIN_SUPPORT
+from miner.starter import make_starter
 from solvers.registry import OLD_RELEASE, REFERENCES
 
 TESTS = 300
@@ -76,16 +73,9 @@ def demo_command(
 
 def _mine_and_learn(corpus: Path) -> None:
     with Corpus.open(corpus, write=True) as opened:
-        with progress("mining") as tick:
-            mined = mine_starter(opened, tick)
-        headline(
-            "1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas"
-        )
-        with progress("learning") as tick:
-            learned = learn(opened, MIN_SUPPORT, progress=tick)
-        with progress("checking which formulas solvers accept") as tick:
-            probe_formulas(opened, progress=tick)
+        mined, learned = make_starter(opened, progress)
         totals = stats(opened)
+    headline("1. mine", f": {mined.issues_stored} issues of the starter tracker, {mined.formulas} formulas")
     headline("2. learn", ": ", end="")
     show_learned(learned, totals, json=False)
 

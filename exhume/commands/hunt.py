@@ -16,6 +16,7 @@ from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from exhume.commands.campaigns import goal_of, leave, run_campaign
+from exhume.commands.ledger_options import Earlier, LedgerFile, ledger_file
 from exhume.commands.options import (
     SOLVER_HELP,
     CampaignFolder,
@@ -23,6 +24,7 @@ from exhume.commands.options import (
     Jobs,
     Json,
     OptionalCorpus,
+    RLimit,
     RulesOption,
     Seed,
     Seeds,
@@ -136,6 +138,9 @@ def hunt_command(
     modes: Modes = ModeKind.ALL,
     mode_share: ModeShare = DEFAULT_SHARE,
     first_limit: FirstLimit = None,
+    rlimit: RLimit = None,
+    ledger: LedgerFile = None,
+    earlier: Earlier = None,
     executor: ExecutorName = "local",
     scheduler: Scheduler = None,
     json: Json = False,
@@ -148,25 +153,31 @@ def hunt_command(
     tests. Exit code 1: there are findings.
     """
     given = CampaignSettings(
-        *(tuple(solver or ()), _absolute(corpus), tests, duration, seed),
-        strategy=_strategies(strategy),
+        *(tuple(solver or ()), absolute(corpus), tests, duration, seed),
+        strategy=chosen_strategies(strategy),
         bandit=bandit,
         seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
         settings=tuple(settings or ()),
         rules=rules,
         incremental=incremental,
-        skeletons_from=_absolute(skeletons_from),
+        skeletons_from=absolute(skeletons_from),
         oracles=tuple(oracles or ()),
         modes=modes,
         mode_share=mode_share,
         first_limit=first_limit,
+        rlimit=rlimit,
+        ledger=absolute(ledger_file(ledger)),
+        earlier=tuple(str(folder.absolute()) for folder in earlier or ()),
     )
     if resume:
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
+    if given.base is not None:
+        raise typer.BadParameter(f"{out_folder} is of 'exhume regress': repeat that command to resume it")
+    _check_work(given, executor)
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
     if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
-        given = replace(given, corpus=_starter(json))
+        given = replace(given, corpus=starter(json))
     end = _hunt(given.with_defaults(), out_folder, jobs, executor, scheduler, json)
     if json:
         print_json(end.summary.to_json())
@@ -182,7 +193,13 @@ def hunt_command(
     raise leave(end)
 
 
-def _strategies(given: list[str] | None) -> tuple[str, ...]:
+def _check_work(given: CampaignSettings, where: Where) -> None:
+    """Usage errors of --rlimit: what depends on time does not go with it."""
+    if given.rlimit is not None and (given.bandit or given.first_limit is not None or where != "local"):
+        raise typer.BadParameter("--rlimit does not go with --bandit, --first-limit or --executor dask")
+
+
+def chosen_strategies(given: list[str] | None) -> tuple[str, ...]:
     """The strategies by name, each once, with ``all`` spelled out."""
     named = [name.strip() for part in given or ["skeletons"] for name in part.split(",")]
     every = {"all": (*STRATEGIES, "api")}
@@ -195,7 +212,7 @@ def _hunt(
     """Run the campaign under a live screen."""
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = settings.options(out, jobs, seconds)
-    prepare = partial(_find_answers, settings, jobs, quiet)
+    prepare = partial(find_answers, settings, jobs, quiet)
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
@@ -203,7 +220,7 @@ def _hunt(
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
 
 
-def _starter(quiet: bool) -> str:
+def starter(quiet: bool) -> str:
     """The corpus of the starter tracker, made in the user's cache if it is not there."""
     from miner.starter import starter_corpus
 
@@ -212,7 +229,7 @@ def _starter(quiet: bool) -> str:
     return str(path.absolute())
 
 
-def _find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
+def find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
     """Answers for strategies that need some, if the corpus has none yet."""
     if settings.corpus is None or settings.seeds not in (None, CORPUS):
         return
@@ -231,7 +248,7 @@ def _api(settings: CampaignSettings, out: Path) -> Strategy:
     return strategy_for(settings.solver, settings.seed, out, corpus)
 
 
-def _absolute(path: Path | None) -> str | None:
+def absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.absolute())
 
 

@@ -32,6 +32,17 @@ SolverSpecs = Annotated[
     list[str],
     typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP),
 ]
+_LIMITS = ", ".join(f"{p.resource_limit} of {family}" for family, p in PROFILES.items() if p.resource_limit)
+RLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--rlimit",
+        metavar="N",
+        help="Limit the work of solvers instead of their time, in each solver's own unit"
+        f" ({_LIMITS}), so that the same seed and --tests give the same findings. Turns the bandit off.",
+        min=1,
+    ),
+]
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -12,11 +13,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from base.errors import Exit
+from base.files import put_text
 from corpus.store import Corpus
 from difftest import (
     FoundFiles,
     HuntOptions,
-    HuntSummary,
     Limits,
     Outcome,
     ReplayResult,
@@ -26,16 +27,22 @@ from difftest import (
     find_solvers,
     replay,
 )
-from difftest.campaign.campaign import Campaign, CampaignSettings
+from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.files import FileTests
-from difftest.campaign.modes import ModeKind
-from difftest.campaign.stored import read_campaign
+from difftest.campaign.stored import SettingsDiffer, read_campaign
+from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
+
+NO_BUG = "no-bug.txt"
+"""The files that no finding names, beside the state of their run."""
+_MOST_NAMED = 6
+# Below the folder of a campaign: the formulas of the corpus that it runs.
+_FORMULAS = "formulas"
 
 
 def register(app: typer.Typer) -> None:
@@ -73,76 +80,103 @@ def replay_command(
     solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("give either files and folders, or a --corpus")
-    with _corpus_files(corpus) if corpus is not None else nullcontext(paths or []) as files:
-        found = files_in(files)
+    with _corpus_files(corpus, out_folder) if corpus is not None else nullcontext(paths or []) as files:
+        found = files_in(files, json)
         if out_folder is not None:
-            keep_findings(found, solver, out_folder, seconds, jobs, names, json)
+            tests = FileTests(found)
+            options = options_for_files(tests, out_folder, seconds, jobs, names)
+            title = f"exhume replay: findings in {out_folder}"
+            end = run_files(tests, solvers, options, out_folder, title, json)
+            _finish(end, tests, out_folder, json)
         findings = _replay(found, solvers, seconds, jobs, names, json)
     raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
 
 
-def keep_findings(
-    found: FoundFiles,
-    specs: list[str],
-    folder: Path,
-    seconds: float,
-    jobs: int,
-    oracles: tuple[str, ...],
-    json: bool,
-) -> NoReturn:
-    """Run solvers on files, as a hunt runs them on its tests; findings go to ``folder``."""
-    tests = FileTests(found)
-    settings = CampaignSettings(tuple(specs), tests=len(tests), strategy=(tests.name,), bandit=False)
-    campaign = Campaign(settings, find_solvers(specs), [tests])
-    options = HuntOptions(
-        *(folder, jobs),
-        tests=len(tests),
-        oracles=oracles,
-        stages=(Stage(seconds, 1.0),),
-        warm=False,
-        modes=ModeKind.DEFAULT,
-    )
-    screen = HuntScreen(f"exhume replay: findings in {folder}", f" of {len(tests)} files", json)
-    end = run_campaign(campaign, options, screen)
-    finish_import(end.summary, tests, folder, json)
-    raise leave(end)
+def options_for_files(
+    tests: FileTests, folder: Path, seconds: float, jobs: int = 1, oracles: tuple[str, ...] = ()
+) -> HuntOptions:
+    """How the files of another fuzzer are run: by programs, once, with the solvers' default options."""
+    stages = (Stage(seconds, 1.0),)
+    return HuntOptions(folder, jobs, tests=len(tests), oracles=oracles, stages=stages, warm=False)
 
 
-def files_in(paths: list[Path]) -> FoundFiles:
+def run_files(
+    tests: FileTests, solvers: list[Solver], options: HuntOptions, state: Path, title: str, json: bool
+) -> CampaignEnd:
+    """Run solvers on files, as a hunt runs them on its tests. What is done is kept in the folder ``state``,
+    so that the same run resumes after a kill.
+    """
+    specs = tuple(solver.spec for solver in solvers)
+    settings = CampaignSettings(specs, tests=len(tests), strategy=(tests.name,), bandit=False)
+    screen = HuntScreen(title, f" of {len(tests)} files", json)
+    try:
+        return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
+    except SettingsDiffer as problem:
+        raise SettingsDiffer(f"{problem}; or add files: exhume triage {state} --import FOLDER") from None
+
+
+def files_in(paths: list[Path], json: bool) -> FoundFiles:
     """The formulas at these paths; without any, a usage error."""
-    found = FoundFiles(paths)
+    with progress("looking for formulas", json) as tick:
+        found = FoundFiles(paths, lambda seen: tick(seen, 0))
     if not found.files:
         skipped = str(found)
         raise typer.BadParameter(f"no .smt2 file found{skipped and f' ({skipped})'}")
     return found
 
 
-def finish_import(summary: HuntSummary, tests: FileTests, folder: Path, json: bool) -> None:
-    """Print the summary of a replay or an import."""
-    # In all runs of the campaign, also by tests whose findings were merged.
-    shown = sum(row.duplicates + (not row.earlier) for row in read_campaign(folder).findings)
-    quiet = max(0, summary.tests - shown - summary.unconfirmed)
+def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> tuple[int, str]:
+    """How many files of a run show no bug, and a line that says so: it names a few, and a file that lists
+    them if there are more. Of a run that is not finished, it says how many are left.
+    """
+    done, every = end.summary.tests, len(tests)
+    if end.error or end.summary.interrupted:
+        shown = sum(row.duplicates + (not row.earlier) for row in read_campaign(listed.parent).findings)
+        silent = max(0, done - shown - end.summary.unconfirmed)
+        return silent, f"{every - done} of {every} files are left; repeat the command to run them"
+    quiet = tests.without_finding(out)
+    line = f"{len(quiet)} of {every} files show no bug"
+    if len(quiet) > _MOST_NAMED:
+        put_text(listed, "".join(f"{file}\n" for file in quiet))
+        line += f"; {listed} lists them"
+    elif quiet:
+        line += f": {', '.join(min(file, os.path.relpath(file), key=len) for file in quiet)}"
+    return len(quiet), line
+
+
+def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoReturn:
+    """Print the summary of a replay, and end the command."""
+    summary = end.summary
+    quiet, line = without_bug(tests, end, folder, folder / NO_BUG)
     if json:
         print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": +tests.found.skipped})
-        return
+        raise leave(end)
     show_summary(summary)
-    out.print(f"{quiet} of {summary.tests} files show no bug")
+    out.print(line)
+    if summary.unconfirmed:
+        out.print(f"{summary.unconfirmed} times, a bug did not show again in a fresh process")
     if skipped := str(tests.found):
         say(skipped)
     if summary.findings:
         say(f"next: exhume reduce --all {folder}")
+    raise leave(end)
 
 
 @contextmanager
-def _corpus_files(corpus: Path) -> Iterator[list[Path]]:
-    """The formulas of a corpus as files in a temporary folder, deleted at the end of the context."""
+def _corpus_files(corpus: Path, out_folder: Path | None) -> Iterator[list[Path]]:
+    """The formulas of a corpus as files: below the folder of the campaign, whose findings name them, or in a
+    temporary folder, deleted at the end of the context.
+    """
     with Corpus.open(corpus) as opened:
         rows = opened.rows(
             "select formula.id, body from current_formula as formula"
             " join text on text.id = coalesce(script_text_id, text_id)"
             " where commands > 0 order by formula.id"
         )
-    with tempfile.TemporaryDirectory(prefix="exhume-replay-") as folder:
+    if out_folder is not None:
+        kept = prepare_output(out_folder).parent / _FORMULAS
+        kept.mkdir(exist_ok=True)
+    with nullcontext(kept) if out_folder else tempfile.TemporaryDirectory(prefix="exhume-replay-") as folder:
         files = []
         for identifier, body in rows:
             file = Path(folder) / f"formula-{identifier:06d}.smt2"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from corpus.store import Corpus
-from difftest import HuntFinished, HuntOptions, Stage, find_solvers, hunt
+from difftest import find_solvers
+from difftest.campaign.exporting import export
 from difftest.campaign.files import FileTests
 from difftest.campaign.merging import merge_findings
 from difftest.campaign.state import lock_campaign
@@ -18,19 +21,22 @@ from difftest.campaign.stored import InUse, read_campaign
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
+from difftest.triage.ledger import LEDGER, MOST_A_WEEK, Became, Ledger, add_entry, queue
 from difftest.triage.merges import Merge
 from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
+from exhume.commands.campaigns import leave
+from exhume.commands.ledger_options import LedgerFile, ledger_file
 from exhume.commands.options import Json
-from exhume.commands.replay import files_in
+from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
-from exhume.screens.hunt import HuntScreen
-from exhume.screens.interrupt import stop_on_interrupt
 from exhume.screens.summary import cause
 
 _MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
+# Below the folder of a campaign: the states of runs of --import.
+_IMPORTS = "imports"
 Campaign = Annotated[
     Path,
     typer.Argument(
@@ -74,13 +80,38 @@ def triage_command(
             " campaign]",
         ),
     ] = None,
+    ledger: LedgerFile = None,
+    mark: Annotated[
+        str | None,
+        typer.Option("--mark", metavar="ID", help="Note in the ledger what became of the finding ID."),
+    ] = None,
+    became: Annotated[
+        Literal["reported", "duplicate", "fixed", "wont-fix"],
+        typer.Option("--as", help="Only for --mark: what became of it."),
+    ] = "reported",
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            metavar="TEXT",
+            help="Only for --mark: the address of the report, the issue that it is a duplicate of, or the"
+            " release that fixed it.",
+        ),
+    ] = "",
+    per_week: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Reports to one tracker in a week, unless the tracker takes fewer.", min=0
+        ),
+    ] = MOST_A_WEEK,
     json: Json = False,
 ) -> None:
     """List the findings of a campaign and what remains to be done.
 
     With --corpus, each finding is first compared with the known issues there, and its report.md is updated.
     With --import, formulas that another fuzzer found are first confirmed and added as findings. Findings
-    with the same cause, by their reduced formulas and affected releases, are merged.
+    with the same cause, by their reduced formulas and affected releases, are merged. The worst come first,
+    with what the ledger says of them, or whether they may be reported now.
     """
     if import_folder is not None:
         _import(import_folder, folder, solver, json)
@@ -91,7 +122,18 @@ def triage_command(
             for number, record in enumerate(found, 1):
                 compare_with_history(opened, [record.path])
                 tick(number, len(found))
+    file = ledger_file(ledger)
+    if mark is not None:
+        _mark(found, mark, file or Path(LEDGER), Became(became), at)
+        file = ledger_file(file)
+    folders = [FindingFolder.read(record.path) for record in found]
+    due = queue(folders, Ledger.read(file) if file else Ledger(), per_week, datetime.date.today())
+    by_path = {record.path: record for record in found}
+    found = [by_path[one.folder.path] for one in due]
     rows, groups = overview(found)
+    for row, one in zip(rows, due, strict=True):
+        entry = None if one.entry is None else {"state": str(one.entry.state), "at": one.entry.at}
+        row |= {"tracker": one.tracker, "ledger": entry, "report_now": one.now, "private": one.private}
     if json:
         print_json(rows)
         return
@@ -106,9 +148,10 @@ def triage_command(
             " or ".join(sorted({row["unit"] for row in rows})),
             "affected",
             "resembles",
+            "report",
             "folder",
         ],
-        [_cells(record, row) for record, row in zip(found, rows, strict=True)],
+        [_cells(record, row, one.words) for record, row, one in zip(found, rows, due, strict=True)],
         frozenset({3}),
         shrink=2,
     )
@@ -125,6 +168,19 @@ def triage_command(
     say(f"next: exhume report {folder}")
 
 
+def _mark(found: list[FindingRecord], identity: str, file: Path, became: Became, at: str) -> None:
+    """Note in a ledger what became of a finding, by the beginning of its id or its folder's name."""
+    named = [r for r in found if identity and (r.id.startswith(identity) or r.path.name == identity)]
+    if len(named) != 1:
+        many = "is the beginning of several ids" if named else "is no finding there"
+        raise typer.BadParameter(f"--mark {identity}: {many}; see exhume triage DIR --json")
+    if became in (Became.DUPLICATE, Became.FIXED) and not at:
+        what = "the release that fixed it" if became is Became.FIXED else "the issue"
+        raise typer.BadParameter(f"--as {became}: name {what} with --at")
+    entry = add_entry(file, FindingFolder.read(named[0].path), became, at, datetime.date.today())
+    say(f"{file}: {entry.key}: {entry}")
+
+
 def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) -> None:
     """Run the formulas of a folder as tests of a campaign, and file their findings there."""
     specs = solver
@@ -133,31 +189,31 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
         specs = list(given.get("solver") or ()) if isinstance(given, dict) else []
     if not specs:
         raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
-    tests = FileTests(files_in([source]))
-    options = HuntOptions(folder, stages=(Stage(_IMPORT_SECONDS, 1.0),), warm=False)
-    merged = 0
+    solvers = find_solvers(specs, texts=True)
+    found = files_in([source], json)
+    digest = FileTests(found).fingerprint
+    versions = "\0".join(f"{solver.spec} {solver.version()}" for solver in solvers)
+    state = folder / _IMPORTS / f"{digest[:8]}-{hashlib.sha256(versions.encode()).hexdigest()[:8]}"
+    # Its tests are not those of another run of files into the same folder.
+    tests = FileTests(found, f"import-{state.name}")
     lock = lock_campaign(folder)
     try:
-        with (
-            stop_on_interrupt() as stop,
-            HuntScreen(f"exhume triage: importing {source}", f" of {len(tests)} files", json) as screen,
-        ):
-            for event in hunt(tests.generate(0, len(tests)), find_solvers(specs, texts=True), options, stop):
-                screen.show(event)
-                merged += isinstance(event, Merge)
-                if isinstance(event, HuntFinished):
-                    summary = event.summary
+        options = options_for_files(tests, folder, _IMPORT_SECONDS)
+        end = run_files(tests, solvers, options, state, f"exhume triage: importing {source}", json)
+        rows = read_campaign(state).findings
+        new = sum(row.strategy == tests.name for row in rows)
+        _, line = without_bug(tests, end, folder, state / NO_BUG)
     finally:
         os.close(lock)
-    new = sum(not record.known for record in summary.findings)
-    seen = len(summary.findings) - new + summary.duplicates + merged
     say(
-        f"imported {summary.tests} files: {new} new findings, {seen} duplicates, "
-        f"{summary.unconfirmed} not confirmed, "
-        f"{max(0, summary.tests - new - seen - summary.unconfirmed)} without a bug"
+        f"imported {end.summary.tests} files: {new} new findings,"
+        f" {sum(row.duplicates for row in rows)} duplicates, {end.summary.unconfirmed} not confirmed"
     )
-    if skipped := str(tests.found):
+    say(line)
+    if skipped := str(found):
         say(skipped)
+    if end.error or end.summary.interrupted:
+        raise leave(end)
 
 
 def _merge(folder: Path) -> list[Merge]:
@@ -173,29 +229,43 @@ def report_command(
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Output file.  [default: DIR/report.html]")
     ] = None,
+    sarif: Annotated[
+        Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the findings as JUnit XML.")
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option("--summary", metavar="FILE", help="Also write a summary in Markdown, for a CI job."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write an HTML page about a campaign.
 
     The page shows the findings with their formulas and outputs, counts over time, outcomes per solver,
     strategy and theory, and the affected releases. It is one file that needs no network and no scripts. It
-    can be written while the hunt runs.
+    can be written while the hunt runs. For continuous integration, the findings can also be written as
+    SARIF, JUnit XML and Markdown.
     """
     # Drawing takes a second to load; the other commands do without.
     from exhume.pages.report import write_page
 
+    written = export(folder, sarif, junit, summary)
     page = write_page(folder, findings_of(folder), out_file or folder / "report.html")
     if json:
-        print_json(page.to_json())
+        print_json({**page.to_json(), **({"written": list(map(str, written))} if written else {})})
         return
     plural = "s" * (page.findings != 1)
     out.print(f"{page.path}: {page.findings} finding{plural}, {page.size} bytes")
+    for file in written:
+        out.print(str(file))
     for line in page.missing:
         # The page may be moved: there the campaign is DIR.
         say(f"still to do: {line.replace(' DIR', f' {folder}')}")
 
 
-def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
+def _cells(record: FindingRecord, row: dict[str, Any], report: str) -> list[str]:
     before, after = row["size"], row["reduced_size"]
     size = f"{before} to {after}" if after is not None else str(before)
     if not row["bisected"]:
@@ -206,4 +276,4 @@ def _cells(record: FindingRecord, row: dict[str, Any]) -> list[str]:
     near = row["resembles"]
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
     solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
-    return [row["class"], solver, cause(row["key"]), size, affected, resembles, record.path.name]
+    return [row["class"], solver, cause(row["key"]), size, affected, resembles, report, record.path.name]

@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup
-from packaging.version import InvalidVersion, Version
 
 from difftest import Outcome
+from difftest.bugs.describing import by_age
 from difftest.campaign.stored import CROSSING, Campaign
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import FindingClass
@@ -109,14 +109,16 @@ class Affected:
     tried: Sequence[str]
 
 
-def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
-    """Per solver, the number of findings that affect each release, as in Figure 4 of the HistFuzz paper."""
+def release_plots(found: Sequence[Affected], what: str = "findings") -> Iterable[Plot]:
+    """Per solver, the number of findings (or ``what`` they are) that affect each release, as in Figure 4 of
+    the HistFuzz paper.
+    """
     families: dict[str, list[Affected]] = defaultdict(list)
     for finding in found:
-        if finding.bisection.get("first_affected"):
+        if finding.bisection.get("first_affected") and finding.tried:
             families[finding.family].append(finding)
     for number, (family, members) in enumerate(sorted(families.items())):
-        releases = sorted({r for f in members for r in f.tried}, key=_version)
+        releases = sorted({r for f in members for r in f.tried}, key=by_age)
         classes = {f.finding_class.name: f.finding_class for f in members}
         classes = dict(sorted(classes.items(), key=lambda pair: pair[1].rank))
         series = {
@@ -129,13 +131,13 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
         colours = [found.colour for found in classes.values()]
         left = sum(f.family == family for f in found) - len(members)
         note = (
-            f"Number of findings that affect each tested release of {family}."
-            f" Bisected findings: {len(members)}" + (f"; not bisected: {left}." if left else ".")
+            f"Number of {what} that affect each tested release of {family}."
+            f" Bisected {what}: {len(members)}" + (f"; not bisected: {left}." if left else ".")
         )
         yield Plot(
             f"Affected releases of {family}",
             note,
-            Markup(columns(f"releases-{number}", releases, series, "findings", colours)),
+            Markup(columns(f"releases-{number}", releases, series, what, colours)),
             ["release", *classes],
             [[r, *(str(series[c][i]) for c in classes)] for i, r in enumerate(releases)],
         )
@@ -143,12 +145,4 @@ def release_plots(found: Sequence[Affected]) -> Iterable[Plot]:
 
 def _affects(bisection: Mapping[str, Any], release: str) -> bool:
     first, last = str(bisection["first_affected"]), str(bisection.get("last_affected"))
-    return _version(first) <= _version(release) <= _version(last)
-
-
-def _version(release: str) -> Version:
-    """A release as a version, for sorting; 0 if it is not one."""
-    try:
-        return Version(release)
-    except InvalidVersion:
-        return Version("0")
+    return by_age(first)[0] <= by_age(release)[0] <= by_age(last)[0]

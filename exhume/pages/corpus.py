@@ -52,7 +52,7 @@ def _plot(corpus: Corpus, title: str, unit: str, query: str) -> Plot | None:
     found = {name for classes in counts.values() for name in classes}
     classes = sorted(found, key=lambda name: (class_of(name).rank, name))
     colours = [class_of(name).colour for name in classes]
-    by_name = title.endswith("year")
+    order = sorted(counts) if title.endswith("year") else ()
     return bar_plot(
-        title, title, "By bug class.", "the first {} of {}", counts, classes, unit, colours, by_name
+        title, title, "By bug class.", "the first {} of {}", counts, classes, unit, colours, order
     )

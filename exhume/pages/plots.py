@@ -43,6 +43,8 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "grid.color": _FAINT,
     "grid.linewidth": 0.4,
+    "xtick.bottom": False,
+    "ytick.left": False,
     "xtick.color": _INK,
     "ytick.color": _INK,
     "legend.frameon": False,
@@ -77,14 +79,15 @@ def bar_plot(
     series: Sequence[str],
     unit: str,
     colours: Sequence[int] | None = None,
-    by_name: bool = False,
+    order: Sequence[str] = (),
 ) -> Plot:
-    """Stacked bars of the counts per place and series: the highest sums first, or ``by_name`` of the place.
+    """Stacked bars of the counts per place and series: the highest sums first, or in the ``order`` of the
+    places.
 
     The last word of ``name`` says what a place is. ``cut`` goes into the note if there are too many places,
     with ``{}`` for the number of those drawn and of all.
     """
-    places = sorted(counts, key=lambda place: (not by_name and -counts[place].total(), place))
+    places = list(order) or sorted(counts, key=lambda place: (-counts[place].total(), place))
     drawn = places[:_MOST_BARS]
     if len(places) > len(drawn):
         note += f" Shown: {cut.format(len(drawn), len(places))}."
@@ -106,12 +109,13 @@ def stacked_bars(
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(height)
         left = [0.0] * len(places)
-        rows = range(len(places))
         for number, (text, values) in enumerate(series.items()):
             colour = _colour(colours[number] if colours else NEUTRAL + number)
-            axes.barh(rows, values, left=left, height=0.7, color=colour, label=_short(text))
+            rows, lengths, starts = _drawn(values, left)
+            axes.barh(rows, lengths, left=starts, height=0.7, color=colour, label=_short(text), clip_on=False)
             left = [a + b for a, b in zip(left, values, strict=True)]
-        axes.set_yticks(rows, [_short(place) for place in places])
+        axes.set_yticks(range(len(places)), [_short(place) for place in places])
+        axes.set_ylim(-0.5, max(1, len(places)) - 0.5)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(label)
@@ -128,14 +132,24 @@ def columns(
         bottom = [0.0] * len(places)
         for number, (text, values) in enumerate(series.items()):
             colour, label_ = _colour(colours[number] if colours else NEUTRAL + number), _short(text)
-            axes.bar(range(len(places)), values, bottom=bottom, width=0.75, color=colour, label=label_)
+            at, heights, starts = _drawn(values, bottom)
+            axes.bar(at, heights, bottom=starts, width=0.75, color=colour, label=label_, clip_on=False)
             bottom = [a + b for a, b in zip(bottom, values, strict=True)]
         axes.set_xticks(range(len(places)), [_short(p) for p in places], rotation=60, ha="right", fontsize=8)
+        axes.set_xlim(-0.6, max(1, len(places)) - 0.4)
         axes.grid(axis="x", visible=False)
         axes.set_ylabel(label)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         _legend(figure, axes, len(series))
         return _svg(name, figure)
+
+
+def _drawn(values: Sequence[float], starts: Sequence[float]) -> tuple[list[int], list[float], list[float]]:
+    """The places with a bar to draw, its length and its start; one without a length, for the legend, if there
+    is none.
+    """
+    at = [place for place, value in enumerate(values) if value] or [0]
+    return at, [values[place] for place in at], [starts[place] for place in at]
 
 
 def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks, lower: Stacks) -> str:
@@ -211,10 +225,19 @@ def _svg(name: str, figure: Figure) -> str:
     with mpl.rc_context({**_STYLE, "svg.hashsalt": name, "svg.id": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = _NOT_IN_HTML.sub("", buffer.getvalue()).strip()
-    text = text.replace("xlink:href=", "href=")
+    text = _small(text.replace("xlink:href=", "href="))
     text = re.sub(r"font-family: [^;\"]*", "font-family: inherit", text)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
     for stand_in, variable in _VARIABLES.items():
         text = text.replace(stand_in, variable)
     return text
+
+
+def _small(svg: str) -> str:
+    """The drawing without names that nothing refers to, without indentation, and with tenths of a point."""
+    used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
+    svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = re.sub(r"(?<=[\s\"(-])(\d+\.\d)\d+", r"\1", svg)
+    svg = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", svg))
+    return re.sub(r"<g>(<(?:path|use|text) [^<]*(?:/>|</text>))</g>", r"\1", svg)

@@ -22,6 +22,7 @@ from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.campaign.upgrading import read_any
+from difftest.regress import STRATEGY as REPLAY
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
@@ -212,6 +213,18 @@ def _top(campaign: Campaign | None) -> list[tuple[str, str]]:
 def _command(given: Mapping[str, Any]) -> str:
     """The settings as options of the command line."""
     words = ["exhume", "apifuzz", "run"] if given.get("strategy") == [API] else ["exhume", "hunt"]
+    if base := given.get("base"):
+        specs = [spec for spec in given.get("solver") or () if spec != base]
+        strategies = [name for name in given.get("strategy") or () if name != REPLAY]
+        words = ["exhume", "regress", "--new", *map(str, specs)]
+        given = {
+            **given,
+            "solver": [],
+            "strategy": strategies,
+            "modes": None,
+            "mode_share": None,
+            "bandit": None,
+        }
     for name, value in given.items():
         option = f"--{_OPTIONS.get(name, name.replace('_', '-'))}"
         if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The executor on a real cluster on this machine: 4 worker processes, killed at random."""
+"""The executor on a real cluster on this machine: 3 worker processes, killed at random."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
 from solvers.errors import EnvironmentProblem  # noqa: E402
 from tests.generator.small import library_of  # noqa: E402
+from tests.sizes import size  # noqa: E402
 
 QUICK = (Stage(20.0, 1.0),)
+TESTS = size(40, 80)
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 Fake = Callable[..., Solver]
 Make = Callable[..., GeneratedTest]
@@ -47,7 +49,7 @@ Make = Callable[..., GeneratedTest]
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
-        n_workers=4, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as made:
         yield made
 
@@ -84,7 +86,7 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
 ) -> None:
     honest = fake("say('sat')", "honest")
     liar = fake("say('unsat' if 'bad' in text else 'sat')", "liar")
-    tests = [make_test((f"; bad {n}\n" if n % 10 == 3 else "") + TEXT, n) for n in range(80)]
+    tests = [make_test((f"; bad {n}\n" if n % 10 == 3 else "") + TEXT, n) for n in range(TESTS)]
     chance = random.Random(1)
     killed = 0
     events = []
@@ -93,13 +95,13 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
         options = HuntOptions(tmp_path / "out", stages=QUICK, reduction=0)
         for event in hunt(tests, [honest, liar], options, executor=executor):
             events.append(event)
-            if isinstance(event, TestDone) and chance.random() < 0.07:
+            if isinstance(event, TestDone) and chance.random() < 4 / TESTS:
                 killed += kill_one(cluster, chance)
     summary = summary_of(events)
-    assert killed > 2
-    assert Counter(event.index for event in of(TestDone, events)) == Counter(range(80))
-    assert (summary.tests, summary.decided, len(summary.findings)) == (80, 80, 1)
-    assert (summary.duplicates, summary.unconfirmed) == (7, 0)
+    assert killed
+    assert Counter(event.index for event in of(TestDone, events)) == Counter(range(TESTS))
+    assert (summary.tests, summary.decided, len(summary.findings)) == (TESTS, TESTS, 1)
+    assert (summary.duplicates, summary.unconfirmed) == (TESTS // 10 - 1, 0)
     (folder,) = (tmp_path / "out" / "findings").iterdir()
     assert str(honest.argv[-1]) in (folder / "command.txt").read_text()
     assert_gone(str(honest.argv[-1]))

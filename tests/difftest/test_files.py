@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from difftest import FoundFiles, HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest.campaign import book
 from difftest.campaign.files import FileTests
+from difftest.campaign.schedule import Schedule
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import read_campaign
 from difftest.triage.folder import FindingFolder
 
 Fake = Callable[..., Solver]
@@ -32,7 +39,8 @@ def test_only_what_may_be_a_formula_is_a_test(tmp_path: Path) -> None:
     assert [Path(test.origin).name for test in made] == ["two.smt2", "one.smt2"]
     assert made[1].known == ("sat",)
     assert str(tests.found) == (
-        "skipped: binary 1, empty 1, larger than 64 MB 1, no regular file 1, symbolic link 2"
+        "skipped: binary 1, empty 1, larger than 64 MB 1, no regular file 1, not named .smt2 1,"
+        " symbolic link 2"
     )
     # A file that is named is taken whatever its name, also by a link.
     named = [tmp_path / "notes.txt", tmp_path / "link.smt2"]
@@ -56,4 +64,31 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     found = FindingFolder.read(record.path)
     assert Path(found.data["test"]["origin"]).name == "again 1.smt2"
     assert (record.path / "duplicates.txt").read_text() == f"{folder / 'bug1.smt2'}\n"
-    assert "Found with `again 1.smt2` by exhume" in (record.path / "report.md").read_text()
+    assert "from the file `triggers/again 1.smt2`; exhume" in (record.path / "report.md").read_text()
+
+
+@pytest.mark.parametrize("place", ["note_duplicate", "write_finding"])
+def test_what_a_full_disk_kept_from_being_stored_is_done_again(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    for number in range(4):
+        (tmp_path / "in" / f"{number}.smt2").write_text(TEXT.format(n=number))
+    tests, solvers = FileTests(FoundFiles([tmp_path / "in"])), [fake("os.abort()")]
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),))
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full, CampaignState.open(tmp_path, {}) as state:
+        full.setattr(book, place, no_room)
+        schedule = Schedule([tests], 1, bandit=False, limit=4, loaded=state.loaded)
+        with pytest.raises(OSError, match="No space left"):
+            list(hunt(schedule, solvers, options, state=state))
+        assert "No space left" in (read_campaign(tmp_path).runs[-1].ending or "")
+    with CampaignState.open(tmp_path, {}) as state:
+        schedule = Schedule([tests], 1, bandit=False, limit=4, loaded=state.loaded)
+        *_, last = hunt(schedule, solvers, options, state=state)
+    assert isinstance(last, HuntFinished)
+    assert (last.summary.tests, len(last.summary.findings), last.summary.duplicates) == (4, 1, 3)
+    assert tests.without_finding(tmp_path) == []

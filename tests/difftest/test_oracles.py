@@ -484,6 +484,26 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
 
 
 @pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("say('unsat' if '--strings-exp' in sys.argv else 'sat')", 0),
+        ("say('sat')", 1),
+        ("if '--strings-exp' not in sys.argv: say('sat')", 1),
+    ],
+)
+def test_a_program_without_the_option_for_string_functions_takes_its_answer_back(
+    body: str, shown: int, fake: Fake, tmp_path: Path
+) -> None:
+    text = '(declare-const a String)(assert (= a (str.++ a "b")))(check-sat)'
+    old = fake(body, "cvc4")
+    assert old.kin == "cvc5"
+    summary, _ = run(
+        [GeneratedTest(0, text, "by-hand")], [old, find_solver("z3")], tmp_path / "a", "soundness"
+    )
+    assert (len(summary.findings), summary.unconfirmed) == (shown, 1 - shown)
+
+
+@pytest.mark.parametrize(
     ("condition", "answer"),
     [
         ('(= "\\t" (str.at a 0))', "unsat"),

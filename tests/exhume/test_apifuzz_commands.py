@@ -235,7 +235,7 @@ def test_terms_of_a_corpus_are_fed_in(exhume: Any, corpus: Path, tmp_path: Path)
         "--solver",
         "smtlib",
         "--runs",
-        6,
+        3,
         "--corpus",
         corpus,
         "--out",

@@ -25,7 +25,8 @@ def test_replay_keeps_what_is_wrong_and_triage_imports_more(
     assert (again.json["tests"], again.json["nothing_wrong"]) == (2, 1)
     ended = exhume("triage", tmp_path / "out", "--import", more)
     assert ended.code == 0
-    assert "imported 2 files: " in ended.err
+    assert "imported 2 files: 0 new findings, 2 duplicates, 0 not confirmed" in ended.err
+    assert "0 of 2 files show no bug" in ended.err
     assert "next: exhume report" in ended.err
     shown = exhume("replay", first, "--solver", spec)
     assert "None" not in shown.out
@@ -56,3 +57,99 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert "--solver" in exhume("bisect", triggers / "1.smt2").err
     nothing = exhume("bisect", triggers / "1.smt2", "--solver", "z3")
     assert (nothing.code, "nothing is wrong" in nothing.said) == (2, True)
+
+
+def lay_out(folder: Path, texts: dict[str, str]) -> Path:
+    """Write texts by path below a folder."""
+    for name, text in texts.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return folder
+
+
+def test_the_folders_of_other_fuzzers_are_taken_as_they_are(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    # opfuzz puts the solver and its options into the name, and the output beside.
+    opfuzz = {"bugs/crash-z3model_validate=true-a-x7.smt2": TEXT.format(n=1)}
+    opfuzz |= {"bugs/crash-z3model_validate=true-a-x7.output": "command: z3 model_validate=true\nsat\n"}
+    # HistFuzz numbers the folders and puts the same test into each twice.
+    histfuzz = {f"temp/crash/{n}/case{n}.smt2": f"{TEXT.format(n=n)}(check-sat)\n" for n in (1, 2)}
+    histfuzz |= {f"temp/crash/{n}/error_logs.txt": "z3 return crash\n" for n in (1, 2)}
+    # Chimera names all files alike, and stores those without a bug, too.
+    chimera = {f"out/cases/{n}ab/formula.smt2": TEXT.format(n=n) for n in range(8)}
+    chimera |= {f"out/cases/{n}ab/manifest.json": "{}\n" for n in range(8)}
+    folder = lay_out(tmp_path / "found", {**opfuzz, **histfuzz, **chimera})
+    spec = fake("fake", "os.abort() if '> x 1' in text else print('sat')")
+    ended = exhume("replay", folder, "--solver", spec, "--out", tmp_path / "out")
+    assert ended.code == 1
+    assert "11 tests in " in ended.out
+    assert f"8 of 11 files show no bug; {tmp_path / 'out' / 'no-bug.txt'} lists them\n" in ended.out
+    assert "skipped: not named .smt2 11\n" in ended.err
+    listed = (tmp_path / "out" / "no-bug.txt").read_text().splitlines()
+    assert listed == sorted(
+        str(folder / name)
+        for name in [f"out/cases/{n}ab/formula.smt2" for n in range(8) if n != 1]
+        + ["temp/crash/2/case2.smt2"]
+    )
+    (record,) = (tmp_path / "out" / "findings").iterdir()
+    assert sorted((record / "duplicates.txt").read_text().splitlines()) == [
+        str(folder / "out/cases/1ab/formula.smt2"),
+        str(folder / "temp/crash/1/case1.smt2"),
+    ]
+
+
+def test_an_import_is_done_once_and_other_files_are_added(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    spec = fake(
+        "fake",
+        f"with open({str(runs)!r}, 'a') as log: log.write('x')\n"
+        "os.abort() if '> x 1' in text else print('sat')",
+    )
+    first = lay_out(tmp_path / "first", {"a.smt2": TEXT.format(n=0)})
+    more = lay_out(tmp_path / "more", {f"{n}.smt2": TEXT.format(n=n) for n in range(3)})
+    out = tmp_path / "out"
+    assert exhume("replay", first, "--solver", spec, "--out", out).code == 0
+    ended = exhume("triage", out, "--import", more)
+    assert "imported 3 files: 1 new findings, 0 duplicates, 0 not confirmed\n" in ended.err
+    assert "2 of 3 files show no bug: " in ended.err
+    before = runs.stat().st_size
+    again = exhume("triage", out, "--import", more)
+    assert "imported 3 files: 1 new findings, 0 duplicates, 0 not confirmed\n" in again.err
+    assert runs.stat().st_size == before
+    # A file that was there before is not listed as a duplicate of itself.
+    lay_out(more, {"3.smt2": TEXT.format(n=1)})
+    ended = exhume("triage", out, "--import", more)
+    assert "imported 4 files: 0 new findings, 2 duplicates, 0 not confirmed\n" in ended.err
+    (listed,) = (out / "findings").glob("*/duplicates.txt")
+    assert listed.read_text() == f"{more / '3.smt2'}\n"
+    ended = exhume("replay", more, "--solver", spec, "--out", out)
+    assert ended.code == 2
+    assert f"exhume triage {out} --import FOLDER" in ended.said
+
+
+def test_a_damaged_folder_is_counted_to_the_last_file(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    spec = fake("fake", "print('sat')")
+    folder = lay_out(tmp_path / "in", {"a.smt2": TEXT.format(n=1), "b.log": "", "empty.smt2": ""})
+    (folder / "binary.smt2").write_bytes(b"\x7fELF\0")
+    (folder / "a\udcff\n.smt2").write_text(TEXT.format(n=2))
+    (folder / "gone.smt2").symlink_to(folder / "nowhere")
+    (folder / "loop").symlink_to(folder)
+    ended = exhume("replay", folder, "--solver", spec, "--out", tmp_path / "out")
+    assert ended.code == 0
+    assert "2 of 2 files show no bug: " in ended.out
+    assert "skipped: binary 1, empty 1, not named .smt2 1, symbolic link 2\n" in ended.err
+
+
+def test_a_replay_of_a_corpus_resumes(exhume: Any, yes: str, formulas: Path, tmp_path: Path) -> None:
+    corpus, out = tmp_path / "c.duckdb", tmp_path / "out"
+    assert exhume("import", formulas, "--corpus", corpus).code == 0
+    for _ in range(2):
+        ended = exhume("replay", "--corpus", corpus, "--solver", yes, "--out", out)
+        assert (ended.code, "3 of 3 files show no bug: " in ended.out) == (0, True), ended.err
+    assert len(list((out / "formulas").iterdir())) == 3

@@ -246,8 +246,8 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
     (folder / "reduced.smt2").write_text("(assert (= 3 (div 2 0)))\n(check-sat)\n")
     (folder / "duplicates.txt").write_text("4\n9\n")
     rows = exhume("triage", tmp_path, "--json").json
-    assert [row["id"][-1] for row in rows] == ["1", "2"]
-    assert rows[1] == {
+    assert [row["id"][-1] for row in rows] == ["2", "1"]  # the one that was seen most often first
+    assert rows[0] == {
         "id": f"{2:012x}",
         "class": "invalid-model",
         "solver": "z3-4.8.5",
@@ -269,6 +269,10 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
         "resembles": None,
         "path": str(folder),
         "maybe_same_as": [],
+        "tracker": "Z3Prover/z3",
+        "ledger": None,
+        "report_now": True,
+        "private": False,
     }
     ended = exhume("triage", tmp_path)
     assert "2 findings in" in ended.out

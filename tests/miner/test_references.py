@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from corpus.records import Comment, Issue
 from miner.references import references_of
 from tests.miner.mining_help import GITHUB
-from tests.miner.test_hostile import MEGABYTE, TEXTS
+from tests.miner.test_hostile import SIZE, TEXTS
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -72,7 +72,7 @@ def test_any_text_is_read(text: str) -> None:
     "piece", ["#", "#1 ", "a/", "a/b@", "0a", "fixed in ", "in ", "```", "~~~\n```\n", "1", "fix "]
 )
 def test_a_megabyte_is_read_within_a_second(piece: str) -> None:
-    text = piece * (MEGABYTE // len(piece))
+    text = piece * (SIZE // len(piece))
     start = time.process_time()
     references_of(Issue("a/b", 1, "", text), GITHUB)
     assert time.process_time() - start < 4.0

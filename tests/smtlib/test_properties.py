@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from corpus.acceptance import probe
 from smtlib import SmtLibError, check_script, print_script, read_script
 from tests.known import GOOD, KNOWN
+from tests.sizes import size
 from tests.smtlib.solving import is_same_for_z3, is_well_sorted
 from tests.smtlib.strategies import scripts
 
@@ -57,8 +58,8 @@ def collect(solvers: frozenset[str], count: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 def test_solvers_accept_random_terms(solver: str) -> None:
-    texts = ["(set-logic ALL)\n" + t for t in dict.fromkeys(collect(frozenset({solver}), 200))]
-    assert len(texts) > 80
+    texts = ["(set-logic ALL)\n" + t for t in dict.fromkeys(collect(frozenset({solver}), size(120, 200)))]
+    assert len(texts) > size(48, 80)
     refused = [
         (text, said.message)
         for text, said in zip(texts, probe(texts, solver), strict=True)

@@ -11,6 +11,7 @@ import pytest
 
 from difftest import EnvironmentProblem, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from solvers.running.script import Script
+from solvers.specs import Solver
 
 ONE = Script(b"(check-sat)")
 TWO = Script(b"(check-sat)(check-sat)")
@@ -185,3 +186,22 @@ def test_a_release_is_loaded_from_this_systems_library(
 )
 def test_kin_is_whose_language_a_solver_speaks_and_whose_faults_it_shares(spec: str, kin: str) -> None:
     assert parse_spec(spec).kin == kin
+
+
+@pytest.mark.parametrize(
+    ("spec", "command"),
+    [
+        ("cvc4=/usr/bin/cvc4", ["/usr/bin/cvc4", "--strings-exp", "a.smt2"]),
+        ("cvc4=/usr/bin/cvc4 {} -q", ["/usr/bin/cvc4", "--strings-exp", "a.smt2", "-q"]),
+        ("cvc4=cvc4 --lang smt2 -", ["cvc4", "--lang", "smt2", "--strings-exp", "-"]),
+        ("cvc4=/usr/bin/cvc4 --strings-exp", None),
+        ("cvc4=/usr/bin/cvc4 --no-strings-exp", None),
+        ("mine=/opt/mine", None),
+        ("cvc5", None),
+    ],
+)
+def test_programs_get_the_option_that_string_functions_need(spec: str, command: list[str] | None) -> None:
+    parsed = parse_spec(spec)
+    solver = Solver(spec, parsed.name, parsed.family, parsed.command or ("cvc5",))
+    able = solver.with_string_functions
+    assert (able and able.command(Script(b""), "a.smt2")) == command

@@ -93,6 +93,8 @@ class FindingClass:
     """Where it stands among the classes, the gravest first."""
     colour = 4
     """Its colour on pages, of those in the template's style."""
+    level = "error"
+    """How programs that show results of several tools rank it: ``error`` or ``warning``."""
     keyed_by_operators = True
     """Whether operators say something of the cause, so that keys have them."""
     is_quick = True

@@ -20,6 +20,7 @@ class Incompleteness(FindingClass):
 
     name = "incompleteness"
     rank = 40
+    level = "warning"
     colour = 3
     # A solver gives up on theories and their mixtures: a hunt through quantified tests had 36 sets of
     # operators of one release's.

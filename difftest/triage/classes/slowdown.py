@@ -12,6 +12,7 @@ class Slowdown(FindingClass):
 
     name = "slowdown"
     rank = 50
+    level = "warning"
     colour = 1
     is_quick = False
 

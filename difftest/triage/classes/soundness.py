@@ -30,6 +30,7 @@ from difftest.oracles.releases import older_pairs
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
+from smtlib.mentions import theories_in
 from solvers.errors import SolverMissing
 from solvers.registry import REFERENCES
 from solvers.running.outcomes import Outcome, Verdict
@@ -37,6 +38,7 @@ from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 10.0
+_STRINGS = "UnicodeStrings"
 
 
 class Soundness(FindingClass):
@@ -167,6 +169,19 @@ class _Disagreement(Hearing):
             if not differently:
                 self._ask_others(said, thirds)
         self.found.dismissed = bool(differently) and self.found.culprit is None
+        if len(set(said.values())) > 1 and self._takes_back(script, said):
+            self.found.dismissed = True
+
+    def _takes_back(self, script: Script, said: Mapping[str, str]) -> bool:
+        """Whether a program says otherwise with the option that functions on strings need."""
+        solvers = [self.seen.solver(name) for name in said] if _STRINGS in theories_in(self.seen.text) else []
+        for solver in solvers:
+            if (able := solver.with_string_functions) is not None:
+                verdict = self.runner.judge(able, script, self.limits)
+                self.found.seconds += verdict.seconds
+                if decided(verdict.answers, self.check) not in (None, said[solver.name]):
+                    return True
+        return False
 
     def _put_model_in(self, owner: str, against: Sequence[str], thirds: Sequence[Solver]) -> None:
         """The model of ``owner`` in those that say unsat, in itself, and in third solvers."""

@@ -1,0 +1,72 @@
+"""Writes a campaign's findings for continuous integration; the formats are in ``difftest.triage.exports``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from base.files import put_text
+from difftest.campaign.stored import Campaign, NoCampaign
+from difftest.campaign.upgrading import read_any
+from difftest.errors import BadOutput
+from difftest.triage.exports import to_junit, to_markdown, to_sarif
+from difftest.triage.folder import FindingFolder
+from difftest.triage.newness import NOT_NEW, ONLY_BASE
+from difftest.triage.store import findings_of
+
+
+def export(
+    folder: Path, sarif: Path | None = None, junit: Path | None = None, summary: Path | None = None
+) -> list[Path]:
+    """Write the findings of the campaign in ``folder``, or of a folder of findings, to the files that are
+    named, each in one step; which these are. Raises BadOutput.
+    """
+    found = [FindingFolder.read(record.path) for record in findings_of(folder)]
+    campaign = None
+    with contextlib.suppress(NoCampaign):  # a folder of findings alone
+        campaign = read_any(folder)
+    title = _title(campaign)
+    texts: dict[Path | None, Callable[[], str]] = {
+        sarif: lambda: to_sarif(folder, found),
+        junit: lambda: to_junit(title, found, campaign.seconds if campaign else 0.0),
+        summary: lambda: to_markdown(title, facts_of(campaign), found, folder),
+    }
+    written = []
+    for file, text in ((file, text) for file, text in texts.items() if file is not None):
+        try:
+            put_text(file, text())
+        except OSError as problem:
+            raise BadOutput(f"cannot write {file}: {problem.strerror or problem}") from problem
+        written.append(file)
+    return written
+
+
+def _given(campaign: Campaign | None) -> Mapping[str, Any]:
+    """The settings of the command that started it."""
+    given = campaign.settings.get("given") if campaign is not None else None
+    return given if isinstance(given, dict) else {}
+
+
+def _title(campaign: Campaign | None) -> str:
+    return "exhume regress" if _given(campaign).get("base") else "exhume"
+
+
+def facts_of(campaign: Campaign | None) -> list[tuple[str, str]]:
+    """What ran, for how long, and what was counted and is not new."""
+    if campaign is None:
+        return []
+    given = _given(campaign)
+    solvers = [str(spec) for spec in given.get("solver") or campaign.settings.get("solvers") or ()]
+    base = given.get("base")
+    tests = sum(bucket.tests for bucket in campaign.buckets)
+    decided = sum(bucket.decided for bucket in campaign.buckets)
+    facts = [("new", solvers[0]), ("base", str(base))] if base and solvers else []
+    facts = facts or [("solvers", ", ".join(solvers))]
+    facts += [("tests", f"{tests} in {campaign.seconds:.0f} s, {decided} decided by every solver")]
+    if base:
+        counts = campaign.statistics
+        old, gone = (sum(counts.get(kind, {}).values()) for kind in (NOT_NEW, ONLY_BASE))
+        facts.append(("not new", f"{old} seen that the base shows, too; {gone} that it alone shows"))
+    return facts

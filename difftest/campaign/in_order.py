@@ -1,0 +1,57 @@
+"""An executor whose results come in the order in which tasks were handed in, whichever ends first.
+
+What a hunt does next then depends on its tests alone, not on the speed of solvers, for any number of jobs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from difftest.campaign.executor import Executor, Failure, Notice, Result, Task
+
+
+class InOrder:
+    """The ``inner`` executor, one result after the other; it stays open."""
+
+    def __init__(self, inner: Executor) -> None:
+        self._inner = inner
+        self._tasks: deque[int] = deque()
+        self._early: dict[int, Result] = {}
+
+    @property
+    def jobs(self) -> int:
+        """As the inner one says, like all that follows."""
+        return self._inner.jobs
+
+    @property
+    def room(self) -> int:
+        """How many tasks it takes, with those that run."""
+        return self._inner.room
+
+    @property
+    def makes_tests(self) -> bool:
+        """Whether workers make the tests themselves, from their names."""
+        return self._inner.makes_tests
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether workers can write in the campaign's folder."""
+        return self._inner.has_folder
+
+    def submit(self, task: Task) -> None:
+        """Hand in a task. A result names the very object, so that its identity is enough."""
+        self._tasks.append(id(task))
+        self._inner.submit(task)
+
+    def next_result(self, seconds: float) -> Result | None:
+        """The result of the oldest task, or None if there is none within ``seconds``."""
+        if not self._tasks or self._tasks[0] not in self._early:
+            result = self._inner.next_result(seconds)
+            if result is None or isinstance(result, Failure | Notice):
+                return result
+            self._early[id(result.task)] = result
+        return self._early.pop(self._tasks.popleft()) if self._tasks[0] in self._early else None
+
+    def close(self) -> None:
+        """End what runs."""
+        self._inner.close()

@@ -1,0 +1,185 @@
+"""Findings for programs that show what a run in continuous integration found: SARIF 2.1.0, JUnit XML, and a
+summary in Markdown.
+
+All three list findings with the worst first. Text of formulas and solvers is data in each format: it is
+escaped, cut, and free of control characters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from base.version import VERSION
+from difftest.triage.classes import class_of, every_class
+from difftest.triage.classes.base import FindingClass
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
+from difftest.triage.markdown import fenced, inline, plain, printable
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_MOST_TEXT = 4_000
+# A step's summary on GitHub has at most a megabyte.
+_MOST_SHOWN = 10
+_MOST_ROWS = 500
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def worst_first(found: Sequence[FindingFolder]) -> list[FindingFolder]:
+    """The gravest class first; of one class first those without options, and those seen most often."""
+
+    def order(folder: FindingFolder) -> tuple[int, bool, int, str]:
+        rank = class_of(str(folder.data["class"]), folder.kind).rank
+        return rank, bool(folder.accused.get("options")), -folder.duplicates, str(folder.data["id"])
+
+    return sorted(found, key=order)
+
+
+def _class(folder: FindingFolder) -> FindingClass:
+    return class_of(str(folder.data["class"]), folder.kind)
+
+
+def _cut(text: str) -> str:
+    text = printable(text).rstrip("\n")
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}\n... ({len(text) - _MOST_TEXT} more)"
+
+
+def _address(folder: FindingFolder, campaign: Path) -> str:
+    """The path of the formula to show: below the campaign's folder as it was named, if that is relative, so
+    that it is relative to where the command ran.
+    """
+    named = Path(campaign.name) if campaign.is_absolute() or ".." in campaign.parts else campaign
+    inside = folder.path.parent.name if folder.path.parent != campaign else ""
+    return (named / inside / folder.path.name / folder.reproduction[0]).as_posix()
+
+
+# SARIF
+
+
+def to_sarif(campaign: Path, found: Sequence[FindingFolder]) -> str:
+    """The findings as a SARIF log with one run; a rule is a class of findings.
+
+    Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
+    """
+    classes = sorted({one.name: one for one in map(_class, found)}.values(), key=lambda c: (c.rank, c.name))
+    places = {one.name: place for place, one in enumerate(classes)}
+    rules = [
+        {
+            "id": one.name,
+            "name": "".join(word.capitalize() for word in one.name.split("-")),
+            "shortDescription": {"text": f"{one.name.replace('-', ' ')} of an SMT solver"},
+            "defaultConfiguration": {"level": one.level},
+        }
+        for one in classes
+    ]
+    results = [_sarif_result(folder, campaign, places) for folder in worst_first(found)]
+    driver = {"name": "exhume", "version": VERSION, "semanticVersion": VERSION, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, int]) -> dict[str, Any]:
+    data = folder.data
+    name = str(data["class"])
+    lines = printable(folder.reproduction[1]).count("\n") + 1
+    location: dict[str, Any] = {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(_address(folder, campaign))},
+            "region": {"startLine": 1, "endLine": lines},
+        }
+    }
+    if place := folder.accused.get("location"):
+        location["logicalLocations"] = [{"fullyQualifiedName": printable(str(place))}]
+    text = "\n\n".join(filter(None, (title_of(folder), folder.reason, *folder.evidence)))
+    return {
+        "ruleId": name,
+        "ruleIndex": places[name],
+        "level": _class(folder).level,
+        "message": {"text": _cut(text)},
+        "locations": [location],
+        "partialFingerprints": {"exhumeKey/v1": hashlib.sha256(folder.key.encode()).hexdigest()},
+        "properties": {
+            "id": str(data["id"]),
+            "key": printable(folder.key),
+            "solver": printable(str(data["solver"])),
+            "theories": list(folder.theories),
+            "duplicates": folder.duplicates,
+        },
+    }
+
+
+# JUnit
+
+
+def to_junit(name: str, found: Sequence[FindingFolder], seconds: float = 0.0) -> str:
+    """The findings as a JUnit test suite: a failure for each, and a passed test for each class without."""
+    suites = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(suites, "testsuite", name=_xml(name))
+    for folder in worst_first(found):
+        kind = str(folder.data["class"])
+        title = f"{title_of(folder)} ({folder.data['id']})"
+        case = ElementTree.SubElement(suite, "testcase", classname=f"exhume.{kind}", name=_xml(title))
+        failure = ElementTree.SubElement(case, "failure", type=kind, message=_xml(folder.reason or title))
+        failure.text = _xml("\n\n".join((folder.key, _cut(folder.reproduction[1]), *_printed(folder))))
+    shown = {str(folder.data["class"]) for folder in found}
+    quiet = [one.name for one in every_class() if one.kind == "formula" and one.name not in shown]
+    for kind in quiet:
+        ElementTree.SubElement(suite, "testcase", classname=f"exhume.{kind}", name=f"no {kind}")
+    counts = {"tests": len(found) + len(quiet), "failures": len(found), "errors": 0, "skipped": 0}
+    for element in (suites, suite):
+        element.attrib.update({key: str(count) for key, count in counts.items()})
+        element.set("time", f"{seconds:.3f}")
+    ElementTree.indent(suites)
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _xml(text: str) -> str:
+    """Text with only what XML 1.0 allows; the serialiser escapes it."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _printed(folder: FindingFolder) -> Iterator[str]:
+    """The command line of each solver with what it printed."""
+    for entry in folder.solvers:
+        name = str(entry.get("name"))
+        printed, ending = folder.printed(name)
+        yield _cut(f"$ {folder.command(name)}\n{printed}\n[{ending}]")
+
+
+# Markdown
+
+
+def to_markdown(
+    title: str, facts: Sequence[tuple[str, str]], found: Sequence[FindingFolder], campaign: Path
+) -> str:
+    """A summary for people: ``facts``, a table of the findings, and the worst of them with their formulas."""
+    lines = [f"## {plain(title)}", ""]
+    lines += [f"- {plain(label)}: {plain(value)}" for label, value in facts]
+    counts = Counter(str(folder.data["class"]) for folder in found)
+    said = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    lines += ["", f"**{len(found)} finding{'s' * (len(found) != 1)}**{': ' * bool(said)}{said}", ""]
+    if not found:
+        return "\n".join(lines)
+    ordered = worst_first(found)
+    lines += ["| class | solver | title | folder |", "| --- | --- | --- | --- |"]
+    for folder in ordered[:_MOST_ROWS]:
+        cells = [str(folder.data["class"]), str(folder.data["solver"]), title_of(folder), folder.path.name]
+        lines.append("| " + " | ".join(plain(cell).replace("|", "\\|") for cell in cells) + " |")
+    if len(found) > _MOST_ROWS:
+        lines += ["", f"{len(found) - _MOST_ROWS} more are in the folder."]
+    for folder in ordered[:_MOST_SHOWN]:
+        lines += ["", f"<details><summary>{plain(title_of(folder))}</summary>", ""]
+        lines += [plain(folder.reason), ""] if folder.reason else []
+        lines += [fenced(_cut(folder.reproduction[1]), "smt2"), ""]
+        lines += [fenced(text, "console") for text in _printed(folder)]
+        lines += ["", f"Folder: {inline(_address(folder, campaign))}", "", "</details>"]
+    return "\n".join(lines) + "\n"

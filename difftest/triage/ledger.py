@@ -1,0 +1,255 @@
+"""The ledger of findings: what was reported where, and what became of it. A TOML file for git.
+
+    [[finding]]
+    key = "crash|z3|theory_seq.cpp:120"   # solvers without their releases
+    state = "reported"                     # or duplicate, fixed, wont-fix
+    on = 2026-11-23
+    at = "https://github.com/Z3Prover/z3/issues/1"
+    tracker = "Z3Prover/z3"
+    title = "Assertion violation at theory_seq.cpp:120"
+
+``at`` is where it was reported, the issue that it is a duplicate of, or the release that fixed it. A hunt
+counts what the ledger lists and does not report it, but what is fixed only in releases before that one. What
+earlier campaigns found may be added while a hunt runs, as ``seen``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from base.files import put_text
+from base.nearest import did_you_mean, nearest
+from difftest.errors import DifftestError
+from difftest.triage.exports import worst_first
+from difftest.triage.folder import FindingFolder
+from difftest.triage.key import count_under
+from difftest.triage.kinds import title_of
+from difftest.triage.renamed import current_key
+from difftest.triage.report import form_of_finding
+from difftest.triage.store import findings_of
+from solvers.registry import kin_of
+
+LEDGER = "findings.toml"
+"""The usual name of the file."""
+MOST_A_WEEK = 3
+"""Reports to one tracker, unless the tracker or the user says less."""
+_HEAD = "# What was reported, and what became of it: exhume triage --mark adds to it.\n"
+_MOST_BYTES = 16 << 20
+_WEEK = datetime.timedelta(days=7)
+# What allocators and sanitizers print about memory that is written or read where it must not be.
+_MEMORY_ERROR = re.compile(
+    r"(?:heap|stack|global|container|dynamic-stack)-(?:buffer-)?overflow|buffer-underflow|"
+    r"use-after-(?:free|return|scope|poison)|double[- ]free|corrupted (?:size|double|unsorted|top)|"
+    r"(?:malloc|realloc|munmap_chunk|free)\(\): |stack smashing|attempting free"
+)
+
+
+class Became(StrEnum):
+    """What became of a finding."""
+
+    REPORTED = "reported"
+    DUPLICATE = "duplicate"
+    FIXED = "fixed"
+    WONT_FIX = "wont-fix"
+    SEEN = "seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry; see above."""
+
+    key: str
+    state: Became
+    on: datetime.date | None = None
+    at: str = ""
+    tracker: str = ""
+    title: str = ""
+    note: str = ""
+
+    def silences(self, release: str | None) -> bool:
+        """Whether a finding in a solver of this ``release`` (None: not known) is nothing to report."""
+        if self.state is not Became.FIXED:
+            return True
+        try:
+            return release is not None and Version(release) < Version(self.at)
+        except InvalidVersion:
+            return False
+
+    def __str__(self) -> str:
+        """For people: ``reported 2026-11-23, https://...``."""
+        words = [str(self.state) if self.state is not Became.FIXED else "fixed in"]
+        words += [self.on.isoformat()] if self.on and self.state is not Became.FIXED else []
+        return f"{' '.join(words)}{', ' if len(words) > 1 and self.at else ' ' * bool(self.at)}{self.at}"
+
+
+def general_key(key: str) -> str:
+    """A key whose solvers have no releases: a ledger is about all of them. A program keeps its name, unless
+    that begins with the name of a solver.
+
+    >>> general_key("crash|z3-4.8.5[proof=true]|a.cpp:7"), general_key("soundness|mine+cvc5-1.3.0|Ints")
+    ('crash|z3[proof=true]|a.cpp:7', 'soundness|mine+cvc5|Ints')
+    """
+    kind, *rest = current_key(key).split("|")
+    if rest:
+        names = []
+        for name in re.split(r"\+(?![^\[]*\])", rest[0]):
+            plain, bracket, options = name.partition("[")
+            names.append((kin_of(plain) or plain) + bracket + options)
+        rest[0] = "+".join(names)
+    return "|".join([kind, *rest])
+
+
+class Ledger:
+    """The entries of a ledger, by key."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries = list(entries)
+        self._by_key = {entry.key: entry for entry in self.entries}
+
+    @classmethod
+    def read(cls, file: Path) -> Ledger:
+        """DifftestError, with the number of the entry, where the file cannot be read as a ledger."""
+        try:
+            with file.open("rb") as handle:
+                data = handle.read(_MOST_BYTES + 1)
+            if len(data) > _MOST_BYTES:
+                raise ValueError("too large")
+            rows = tomllib.loads(data.decode("utf-8")).get("finding", [])
+            if not isinstance(rows, list):
+                raise ValueError("write each finding under [[finding]]")
+        except (OSError, ValueError, RecursionError) as problem:
+            raise DifftestError(f"{file}: not a ledger of findings: {problem}") from problem
+        return cls(_entry(file, number, row) for number, row in enumerate(rows, 1))
+
+    def with_earlier(self, folders: Iterable[Path]) -> Ledger:
+        """With the findings of earlier campaigns, in these folders of findings or campaigns."""
+        found = [FindingFolder.read(record.path) for folder in folders for record in findings_of(folder)]
+        keys = {general_key(key): None for one in found for key in (str(one.data["key"]), one.key)}
+        seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
+        return Ledger([*self.entries, *seen])
+
+    def find(self, key: str) -> Entry | None:
+        """The entry of a finding's key, or of one that it counts under."""
+        general = general_key(key)
+        if general in self._by_key:
+            return self._by_key[general]
+        return self._by_key.get(count_under(general, self._by_key)) if self._by_key else None
+
+    def silencing(self, key: str, release: str | None) -> Entry | None:
+        """The entry that says that there is nothing to report; None if there is none."""
+        entry = self.find(key)
+        return entry if entry is not None and entry.silences(release) else None
+
+
+def _entry(file: Path, number: int, row: Any) -> Entry:
+    where = f"{file}: finding number {number}"
+    if not isinstance(row, dict) or not isinstance(row.get("key"), str):
+        raise DifftestError(f"{where}: write key = \"...\", as finding.json or 'exhume triage --json' has it")
+    try:
+        state = Became(str(row.get("state")))
+    except ValueError:
+        known = [str(one) for one in Became]
+        hint = did_you_mean(nearest(str(row.get("state")), known))
+        raise DifftestError(
+            f"{where}: state {row.get('state')!r}: not known{hint or ','} use {', '.join(known)}"
+        ) from None
+    on = row.get("on")
+    if on is not None and (not isinstance(on, datetime.date) or isinstance(on, datetime.datetime)):
+        raise DifftestError(f"{where}: on: write a date, such as {datetime.date(2026, 11, 23)}")
+    texts = {name: str(row.get(name, "")) for name in ("at", "tracker", "title", "note")}
+    return Entry(general_key(row["key"]), state, on, **texts)
+
+
+def add_entry(file: Path, found: FindingFolder, state: Became, at: str, on: datetime.date) -> Entry:
+    """Note what became of a finding at the end of the file, made if it is not there; what is in it stays as
+    it is. DifftestError if it is no ledger.
+    """
+    entry = Entry(general_key(found.key), state, on, at, form_of_finding(found).repository, title_of(found))
+    if file.is_file():
+        Ledger.read(file)
+    text = file.read_text("utf-8") if file.is_file() else _HEAD
+    # A string of JSON is a string of TOML.
+    lines = ["", "[[finding]]", f"key = {json.dumps(entry.key)}", f'state = "{state}"', f"on = {on}"]
+    lines += [
+        f"{name} = {json.dumps(value)}"
+        for name in ("at", "tracker", "title")
+        if (value := getattr(entry, name))
+    ]
+    put_text(file, text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
+    return entry
+
+
+def campaigns_below(folders: Iterable[Path], own: Path | None = None) -> Iterator[Path]:
+    """The campaigns at ``folders``: each is one, or a folder of some. ``own`` is left out."""
+    for folder in folders:
+        inner = [folder] if (folder / "findings").is_dir() else sorted(folder.glob("*/"))
+        for campaign in inner:
+            is_own = own is not None and campaign.resolve() == own.resolve()
+            if (campaign / "findings").is_dir() and not is_own:
+                yield campaign
+
+
+# The queue
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A finding in the queue: its ``entry`` in the ledger, else whether it may be reported ``now``;
+    ``private`` if it is an error of memory, which is reported in private.
+    """
+
+    folder: FindingFolder
+    tracker: str
+    entry: Entry | None
+    now: bool
+    private: bool
+
+    @property
+    def fixed_in(self) -> str:
+        """The first release without it, by its bisection; empty if there is none."""
+        return str(self.folder.bisection.get("first_fixed") or "")
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        if self.entry is not None or self.fixed_in:
+            return str(self.entry or f"fixed in {self.fixed_in}")
+        return ("now" if self.now else "later") + ", in private" * self.private
+
+
+def queue(found: Sequence[FindingFolder], ledger: Ledger, most: int, today: datetime.date) -> list[Due]:
+    """The findings, the worst first: those that the ledger does not list may be reported now as long as a
+    tracker has less than ``most`` reports in seven days, or less than it says itself.
+    """
+    sent = Counter(
+        entry.tracker
+        for entry in ledger.entries
+        if entry.state is not Became.SEEN and entry.on is not None and today - _WEEK < entry.on <= today
+    )
+    due = []
+    for folder in worst_first(found):
+        form = form_of_finding(folder)
+        tracker = form.repository or str(folder.data["solver"])
+        entry = ledger.silencing(folder.key, folder.accused.get("release"))
+        is_open = entry is None and not folder.bisection.get("first_fixed")
+        now = is_open and sent[tracker] < min(most, form.most_a_week or most)
+        sent[tracker] += now
+        due.append(Due(folder, tracker, entry, now, is_memory_error(folder)))
+    return due
+
+
+def is_memory_error(found: FindingFolder) -> bool:
+    """Whether what the accused printed says that memory was written or read where it must not be."""
+    text = found.printed(str(found.accused.get("name")))[0]
+    return bool(_MEMORY_ERROR.search(f"{found.accused.get('detail', '')}\n{text}"))

@@ -1,0 +1,64 @@
+"""The command dashboard: one page about many campaigns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
+from difftest.campaign.nights import read_history
+from difftest.triage.ledger import Ledger
+from exhume.commands.ledger_options import LedgerFile, ledger_file
+from exhume.commands.options import Json
+from exhume.screens.console import out, print_json, say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("dashboard")(dashboard_command)
+
+
+def dashboard_command(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR...",
+            help="Folders of campaigns, or folders that hold some.",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    ledger: LedgerFile = None,
+    out_file: Annotated[Path, typer.Option("--out", metavar="FILE", help="Output file.")] = Path(
+        "dashboard.html"
+    ),
+    json: Json = False,
+) -> None:
+    """Write an HTML page about many campaigns, such as one a night.
+
+    It shows the causes with their age and state (by the ledger, where that lists them), what was new and
+    fixed in each night, the time in solvers, causes per hour of it for each strategy, and the affected
+    releases. Like the page of a campaign, it needs no network and no scripts.
+    """
+    from exhume.pages.dashboard import write_dashboard
+
+    file = ledger_file(ledger)
+    history = read_history(folders, Ledger.read(file) if file else Ledger())
+    size = write_dashboard(history, out_file)
+    if json:
+        states: dict[str, int] = {}
+        for cause in history.causes:
+            state = history.state(cause)
+            states[state] = states.get(state, 0) + 1
+        print_json(
+            {
+                "path": str(out_file), "bytes": size, "nights": len(history.nights),
+                "causes": len(history.causes), "states": states, "problems": list(history.problems),
+            }
+        )  # fmt: skip
+        return
+    for line in history.problems:
+        say(line)
+    out.print(f"{out_file}: {len(history.causes)} causes in {len(history.nights)} campaigns, {size} bytes")

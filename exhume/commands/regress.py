@@ -1,0 +1,114 @@
+"""The command regress: what is new in a solver, compared with a base."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from difftest.campaign.campaign import CampaignSettings
+from difftest.regress import STRATEGY, not_new, regression_campaign, to_json
+from exhume.commands.campaigns import goal_of, leave, run_campaign
+from exhume.commands.hunt import Strategies, Tests, absolute, chosen_strategies, find_answers, starter
+from exhume.commands.ledger_options import Earlier, LedgerFile, ledger_file
+from exhume.commands.options import (
+    Jobs,
+    Json,
+    OptionalCorpus,
+    RLimit,
+    Seed,
+    parse_duration,
+)
+from exhume.screens.console import out, print_json, say
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.summary import show_summary
+
+_TIME = "15m"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("regress")(regress_command)
+
+
+def regress_command(
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base", metavar="SPEC", help="Solver that --new is compared with: a release, or NAME=COMMAND."
+        ),
+    ],
+    new: Annotated[str, typer.Option("--new", metavar="SPEC", help="Solver to look for regressions in.")],
+    corpus: OptionalCorpus = None,
+    regressions: Annotated[
+        Path | None,
+        typer.Option(
+            "--regressions",
+            metavar="DIR",
+            help="Also replay the .smt2 files of this folder, first of all.",
+            exists=True,
+        ),
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="DURATION",
+            help="Stop after this wall time: 90s, 15m, 6h.  [default: 15m, unless --tests or --rlimit is"
+            " given]",
+        ),
+    ] = None,
+    tests: Tests = None,
+    seed: Seed = 1,
+    jobs: Jobs = 1,
+    strategy: Strategies = None,
+    rlimit: RLimit = None,
+    ledger: LedgerFile = None,
+    earlier: Earlier = None,
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for findings and state.")
+    ] = Path("exhume-regress"),
+    json: Json = False,
+) -> None:
+    """Hunt for what is new in a solver, compared with a base.
+
+    First replays known formulas on both: the files of --regressions and the formulas of the corpus, each
+    with the options of its failing run. Then generates tests for the rest of the time. Reports wrong
+    answers, crashes, wrong models, contradictions, wrong proofs, lost answers and slowdowns of --new that
+    --base does not have; what --base shows, too, is counted. Without --corpus it uses the starter
+    tracker's. The campaign can be resumed, reduced and reported as a hunt. Exit code 1: there are new
+    findings.
+    """
+    strategies = tuple(name for name in chosen_strategies(strategy) if name != "api")
+    if not strategies:
+        raise typer.BadParameter("regress compares solvers on formulas: it has no strategy 'api'")
+    if duration is None and tests is None and rlimit is None:
+        duration = _TIME
+    settings = CampaignSettings(
+        *((new, base), absolute(corpus) or starter(json), tests, duration, seed),
+        strategy=(STRATEGY, *strategies),
+        base=base,
+        regressions=absolute(regressions),
+        rlimit=rlimit,
+        ledger=absolute(ledger_file(ledger)),
+        earlier=tuple(str(folder.absolute()) for folder in earlier or ()),
+    ).with_defaults()
+    seconds = None if duration is None else parse_duration(duration)
+    campaign = regression_campaign(settings, partial(find_answers, settings, jobs, json))
+    title = f"exhume regress: {new} compared with {base}, findings in {out_folder}"
+    screen = HuntScreen(title, goal_of(settings, "tests"), json)
+    end = run_campaign(campaign, settings.options(out_folder, jobs, seconds), screen)
+    if json:
+        print_json(to_json(settings, end.summary))
+    else:
+        show_summary(end.summary)
+        counted = not_new(end.summary)
+        out.print(
+            f"{sum(counted['not_new'].values())} seen that {base} shows, too;"
+            f" {sum(counted['only_in_base'].values())} that it alone shows"
+        )
+        if end.summary.findings:
+            say(f"next: exhume reduce --all {out_folder}")
+    raise leave(end)

@@ -1,0 +1,162 @@
+"""The dashboard of many campaigns: causes by age and state, what is new and fixed, what finding them took."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from difftest.campaign.nights import FIXED, NEW, OPEN, QUIET, Cause, History, Night
+from difftest.triage.classes import class_of
+from difftest.triage.kinds import title_of
+from difftest.triage.ledger import Became
+from difftest.triage.report import since, until
+from exhume.pages.campaign import Affected, release_plots
+from exhume.pages.plots import Plot, bar_plot, columns
+from exhume.pages.rendering import write_html
+
+_AGES = ((1, "a day or less"), (7, "a week or less"), (30, "a month or less"), (1 << 30, "older"))
+_STATES = {NEW: 5, OPEN: 6, QUIET: 4, FIXED: 0} | {
+    str(state): colour
+    for state, colour in (
+        (Became.REPORTED, 3), (Became.DUPLICATE, 2), (Became.WONT_FIX, 7), (Became.FIXED, 0),
+    )
+}  # fmt: skip
+_MOST_NIGHTS = 60
+_HOUR = 3600
+
+
+def write_dashboard(history: History, out: Path) -> int:
+    """Write the page; its size in bytes. Raises BadOutput."""
+    nights = history.nights
+    hours = sum(night.solver_seconds for night in nights) / _HOUR
+    states = Counter(map(history.state, history.causes))
+    cards = [("nights", str(len(nights))), ("causes", str(len(history.causes)))]
+    cards += [(state, str(states[state])) for state in _STATES if states[state]]
+    cards += [("solver hours", f"{hours:.1f}"), ("tests", f"{sum(night.tests for night in nights):,}")]
+    return write_html(
+        out,
+        "dashboard.html",
+        first=str(nights[0].day),
+        last=str(nights[-1].day),
+        cards=cards,
+        warnings=list(history.problems),
+        causes=[_cause(history, cause, out) for cause in _ordered(history)],
+        plots=list(_plots(history)),
+        strategies=[_strategy(*row) for row in history.strategies()],
+        nights=[_night(history, number, out) for number in reversed(range(len(nights)))],
+    )
+
+
+def _ordered(history: History) -> list[Cause]:
+    """New and open ones first, then the gravest class, then the oldest."""
+    places = {state: place for place, state in enumerate(_STATES)}
+
+    def order(cause: Cause) -> tuple[int, int, int, str]:
+        rank = class_of(str(cause.folder.data["class"]), cause.folder.kind).rank
+        return places[history.state(cause)], rank, -history.age(cause), cause.key
+
+    return sorted(history.causes, key=order)
+
+
+def _cause(history: History, cause: Cause, out: Path) -> dict[str, Any]:
+    data, bisection = cause.folder.data, cause.folder.bisection
+    entry = cause.entry
+    return {
+        "class": str(data["class"]),
+        "colour": class_of(str(data["class"]), cause.folder.kind).colour,
+        "title": title_of(cause.folder),
+        "key": cause.key,
+        "state": history.state(cause),
+        "state_colour": _STATES[history.state(cause)],
+        "at": entry.at if entry else "",
+        "age": history.age(cause),
+        "nights": len(cause.nights),
+        "strategy": cause.strategy,
+        "releases": f"{since(bisection)}; {until(bisection)}" if bisection.get("first_affected") else "",
+        "report": _link(cause.folder.path / "report.md", out),
+    }
+
+
+def _link(file: Path, out: Path) -> str:
+    """The address of a file, relative to the page; empty if it is not there."""
+    if not file.is_file():
+        return ""
+    return "./" + quote(Path(os.path.relpath(file, out.parent)).as_posix())
+
+
+def _plots(history: History) -> Iterator[Plot]:
+    states = [state for state in _STATES if any(history.state(cause) == state for cause in history.causes)]
+    ages: dict[str, Counter[str]] = {name: Counter() for _, name in _AGES}
+    for cause in history.causes:
+        age = next(name for most, name in _AGES if history.age(cause) <= most)
+        ages[age][history.state(cause)] += 1
+    if history.causes:
+        yield bar_plot(
+            "by age", "Causes by age and state", "Age: from the night that saw it first to the last one.",
+            "", ages, states, "causes", [_STATES[state] for state in states], list(ages),
+        )  # fmt: skip
+    numbers = range(max(0, len(history.nights) - _MOST_NIGHTS), len(history.nights))
+    places = [str(history.nights[number].day) for number in numbers]
+    series = {
+        "new": [float(len(history.first_seen(number))) for number in numbers],
+        "seen again": [float(_again(history, number)) for number in numbers],
+        "fixed": [float(history.fixed_in(number)) for number in numbers],
+    }
+    yield _nightly(
+        "causes", "New, seen again and fixed", "Fixed: as the ledger notes it.", places, series, [5, 6, 0]
+    )
+    hours = {"solver hours": [history.nights[number].solver_seconds / _HOUR for number in numbers]}
+    yield _nightly("hours", "Solver hours per night", "Time that solvers ran.", places, hours, [3])
+    found = [
+        Affected(
+            str(
+                cause.folder.accused.get("family") or re.split(r"[=\[-]", str(cause.folder.data["solver"]))[0]
+            ),
+            class_of(str(cause.folder.data["class"]), cause.folder.kind),
+            cause.folder.bisection,
+            [release for release, _ in cause.folder.tried],
+        )
+        for cause in history.causes
+    ]
+    yield from release_plots(found)
+
+
+def _again(history: History, night: int) -> int:
+    return sum(night in cause.nights[1:] for cause in history.causes)
+
+
+def _nightly(
+    name: str, title: str, note: str, places: list[str], series: dict[str, list[float]], colours: list[int]
+) -> Plot:
+    drawing = columns(f"night-{name}", places, series, name, colours)
+    if len(places) == _MOST_NIGHTS:
+        note += f" The last {_MOST_NIGHTS} nights."
+    rows = [[place, *(f"{values[at]:g}" for values in series.values())] for at, place in enumerate(places)]
+    return Plot(title, note, Markup(drawing), ["night", *series], rows)
+
+
+def _strategy(name: str, tests: int, seconds: float, causes: int) -> dict[str, Any]:
+    hours = seconds / _HOUR
+    rate = f"{causes / hours:.2f}" if hours else "–"
+    return {"name": name or "–", "tests": tests, "hours": f"{hours:.2f}", "causes": causes, "rate": rate}
+
+
+def _night(history: History, number: int, out: Path) -> dict[str, Any]:
+    night: Night = history.nights[number]
+    return {
+        "name": night.folder.name,
+        "day": f"{night.began:%Y-%m-%d %H:%M}",
+        "page": _link(night.folder / "report.html", out),
+        "tests": night.tests,
+        "hours": f"{night.solver_seconds / _HOUR:.2f}",
+        "new": len(history.first_seen(number)),
+        "again": _again(history, number),
+        "versions": ", ".join(f"{name} ({version})" for name, version in night.versions.items()),
+    }

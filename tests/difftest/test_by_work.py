@@ -1,0 +1,118 @@
+"""Hunts whose budgets are work instead of time: the same findings, whatever ends first."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest import EnvironmentProblem, Limits, ReleaseNotFound, UnknownSolver, find_solver
+from difftest.campaign.executor import Failure, Result, RunResult, RunTask, Task, TestName
+from difftest.campaign.in_order import InOrder
+from difftest.oracles.base import Candidate
+from difftest.triage.keying import key_of
+from solvers.specs import with_resource_limit
+from tests.exhume.conftest import Ended
+from tests.exhume.conftest import exhume as exhume  # the fixture
+from tests.releases import no_release
+
+TEXT = "(declare-const x Int)\n(declare-const y Int)\n(assert (> (div x 3) (mod y 5)))\n(check-sat)\n"
+
+
+class Shuffled:
+    """An executor that ends its tasks in any order."""
+
+    jobs, room, makes_tests, has_folder = 2, 9, False, True
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+        self.failures: deque[Failure] = deque()
+        self.closed = False
+
+    def submit(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def next_result(self, seconds: float) -> Result | None:
+        if self.failures:
+            return self.failures.popleft()
+        if not self.tasks:
+            return None
+        task = self.tasks.pop(random.Random(len(self.tasks)).randrange(len(self.tasks)))
+        assert isinstance(task, RunTask)
+        return RunResult(task, {}, 0.0)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_results_come_in_the_order_of_their_tasks() -> None:
+    inner = Shuffled()
+    executor = InOrder(inner)
+    assert (executor.jobs, executor.room, executor.makes_tests, executor.has_folder) == (2, 9, False, True)
+    for index in range(9):
+        executor.submit(RunTask(TestName("s", "", index), 0, Limits()))
+    came: list[int] = []
+    while len(came) < 9:
+        result = executor.next_result(0.1)
+        if result is not None:
+            came.append(result.task.name.index)  # type: ignore[union-attr]
+    assert came == list(range(9))
+    assert executor.next_result(0.1) is None
+    inner.failures.append(Failure(OSError()))
+    assert isinstance(executor.next_result(0.1), Failure)
+    executor.close()
+    assert inner.closed
+
+
+def test_a_quick_reduction_ends_after_a_number_of_checks() -> None:
+    made = 0
+
+    def check(trial: str) -> bool:
+        nonlocal made
+        made += 1
+        return "div" in trial
+
+    candidate = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|Ints", "a", oracle="crash")
+    cut = key_of(candidate, TEXT, check, float("inf"), 3)
+    assert (made, cut.complete) == (3, False)
+    whole = key_of(candidate, TEXT, check, float("inf"), 1000)
+    assert whole.complete and whole.key == "crash|a|signal SIGSEGV|Ints|div"
+
+
+def test_specs_with_a_limit() -> None:
+    assert with_resource_limit("z3", 7) == "z3[rlimit=7]"
+    assert with_resource_limit("cvc5==1.3.0[fp-exp]", 7) == "cvc5==1.3.0[fp-exp,rlimit-per=7]"
+    limited = find_solver("z3[rlimit=7]")
+    assert limited.answers_are_trusted and not limited.unknown_is_telling
+    with pytest.raises(UnknownSolver, match="no option that limits work"):
+        with_resource_limit("bitwuzla", 7)
+
+
+def test_the_same_seed_gives_the_same_findings(
+    exhume: Callable[..., Ended], starter: Path, tmp_path: Path
+) -> None:
+    try:
+        find_solver("z3==4.8.5")
+    except (EnvironmentProblem, ReleaseNotFound) as problem:
+        no_release(problem)
+
+    def findings(name: str, jobs: int) -> Any:
+        command = ("hunt", "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", starter, "--tests", 5)
+        more = ("--rlimit", 5_000, "--modes", "default", "--jobs", jobs, "--out", tmp_path / name, "--json")
+        document = exhume(*command, *more).json
+        assert document["tests"] == 5
+        return [found["id"] for found in document["findings"]], document["outcomes"]
+
+    first = findings("1", 1)
+    assert first[0]
+    assert [findings("2", 1), findings("3", 2)] == [first, first]
+
+
+def test_what_depends_on_time_does_not_go_with_it(exhume: Callable[..., Ended], tmp_path: Path) -> None:
+    ended = exhume("hunt", "--solver", "z3", "--rlimit", 9, "--bandit", "--out", tmp_path)
+    assert ended.code == 2
+    assert "--rlimit does not go with --bandit" in ended.err

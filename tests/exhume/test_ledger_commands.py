@@ -1,0 +1,58 @@
+"""triage and the ledger on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.exhume.test_report import campaign, finding
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A campaign of four findings below the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for number in range(1, 5):
+        finding(tmp_path / "found", number, key=f"invalid-model|z3-4.8.5|Ints|op{number}")
+    campaign(tmp_path / "found")
+    return tmp_path
+
+
+def test_marks_are_kept_and_shown(exhume: Any, place: Path) -> None:
+    rows = exhume("triage", "found", "--json").json
+    assert [row["report_now"] for row in rows] == [True, True, True, False]
+    assert {row["tracker"] for row in rows} == {"Z3Prover/z3"} and not any(row["ledger"] for row in rows)
+    ended = exhume("triage", "found", "--mark", f"{2:012x}", "--at", "https://example.org/7")
+    assert ended.code == 0
+    assert "findings.toml: invalid-model|z3|Ints|op2: reported 2" in ended.err
+    rows = {row["id"]: row for row in exhume("triage", "found", "--json").json}
+    assert rows[f"{2:012x}"]["ledger"] == {"state": "reported", "at": "https://example.org/7"}
+    # One of the three of this week was sent.
+    assert sum(row["report_now"] for row in rows.values()) == 2
+    shown = exhume("triage", "found", "--per-week", 1).out
+    assert "https://example.org/7" in shown and "later" in shown and "now" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--mark", "zzz"), "is no finding there"),
+        (("--mark", "0"), "is the beginning of several ids"),
+        (("--mark", f"{1:012x}", "--as", "fixed"), "name the release that fixed it with --at"),
+        (("--mark", f"{1:012x}", "--as", "lost"), "'lost' is not one of"),
+        (("--ledger", "none.toml"), "not a ledger of findings"),
+    ],
+)
+def test_bad_marks_change_nothing(exhume: Any, place: Path, options: tuple[str, ...], said: str) -> None:
+    ended = exhume("triage", "found", *options)
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (place / "findings.toml").exists()
+
+
+def test_a_hunt_reads_the_ledger_of_its_folder(exhume: Any, place: Path, yes: str) -> None:
+    (place / "findings.toml").write_text("[[finding]]\n")
+    command = ("hunt", "--solver", yes, "--solver", "z3", "--tests", 1, "--out", place / "h")
+    assert "findings.toml: finding number 1" in exhume(*command, "--seeds", place).err

@@ -1,0 +1,107 @@
+"""regress: what the base shows, too, is not reported; what is new is, and everything is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest.campaign.stored import read_campaign
+from difftest.triage.folder import FindingFolder
+
+CRASH = (
+    "if '{}' in text:\n"
+    "    print('ASSERTION VIOLATION\\nFile: ../src/ast/{}.cpp\\nLine: 7')\n"
+    "    sys.stdout.flush()\n"
+    "    os.kill(os.getpid(), signal.SIGABRT)\n"
+)
+SAT = "say(*['sat'] * text.count('(check-sat)'))"
+
+
+@pytest.fixture
+def small(exhume: Any, formulas: Path, tmp_path: Path) -> Path:
+    """A learned corpus of three formulas."""
+    corpus = tmp_path / "small.duckdb"
+    assert exhume("import", formulas, "--corpus", corpus).code == 0
+    assert exhume("learn", "--corpus", corpus, "--min-support", 1).code == 0
+    return corpus
+
+
+def test_only_what_the_base_does_not_show_is_reported(
+    exhume: Any, fake: Callable[[str, str], str], small: Path, formulas: Path, tmp_path: Path
+) -> None:
+    # In the three formulas: x > 3 is new, y > 4 old, z > 5 fixed.
+    base = fake("before", CRASH.format("> y 4", "old") + CRASH.format("> z 5", "gone") + SAT)
+    new = fake("after", CRASH.format("> y 4", "old") + CRASH.format("> x 3", "new") + SAT)
+    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--out", tmp_path / "out")
+    ended = exhume(*command, "--tests", 3, "--json")
+    assert ended.code == 1, ended.err
+    document = ended.json
+    assert (document["base"], document["new"], document["tests"]) == (base, new, 3)
+    assert document["not_new"] == {"crash": 1}
+    assert document["only_in_base"] == {"crash": 1}
+    (finding,) = document["findings"]
+    assert (finding["class"], finding["solver"], finding["key"]) == (
+        "crash",
+        "after",
+        "crash|after|new.cpp:7",
+    )
+    assert FindingFolder.read(Path(finding["path"])).strategy == "replay"
+    assert [arm.strategy for arm in read_campaign(tmp_path / "out").arms if arm.tests] == ["replay"]
+    resumed = exhume("hunt", "--resume", "--out", tmp_path / "out")
+    assert resumed.code == 2 and "repeat that command to resume it" in resumed.err
+    # Once more with the same folder: nothing is done twice.
+    again = exhume(*command, "--tests", 3)
+    assert again.code == 1
+    assert "1 finding" in again.out and f"1 seen that {base} shows, too; 1 that it alone shows" in again.out
+
+
+def test_the_files_of_a_folder_come_first_and_answers_count(
+    exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "regressions"
+    folder.mkdir()
+    (folder / "one.smt2").write_text("(declare-const w Int)\n(assert (> w 9))\n(check-sat)\n")
+    new = fake("after", "say('unsat' if '> w 9' in text else 'sat')")
+    command = ("regress", "--base", yes, "--new", new, "--corpus", small, "--regressions", folder)
+    ended = exhume(*command, "--tests", 1, "--out", tmp_path / "out", "--json")
+    assert ended.code == 1
+    (finding,) = ended.json["findings"]
+    assert finding["class"] == "soundness"
+    found = FindingFolder.read(Path(finding["path"]))
+    assert Path(found.data["test"]["origin"]).name == "one.smt2"
+    assert [bool(entry.get("base")) for entry in found.solvers] == [False, True]
+
+
+def test_generated_tests_follow_and_nothing_new_is_code_0(
+    exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+) -> None:
+    same = fake("after", SAT)
+    command = ("regress", "--base", yes, "--new", same, "--corpus", small, "--out", tmp_path / "out")
+    ended = exhume(*command, "--tests", 6, "--json")
+    assert ended.code == 0
+    counts = {row["name"]: row["tests"] for row in ended.json["strategies"]}
+    assert counts == {"replay": 3, "skeletons": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--base", "z3", "--new", "cvc5"), "--base z3 and --new cvc5 are different solvers"),
+        (("--base", "z3==nine", "--new", "z3"), "'nine' is not a version"),
+        (("--base", "{yes}", "--new", "{yes}"), "two solvers are called 'yes'"),
+        (("--base", "z3", "--new", "{yes}", "--rlimit", "9"), "it has no option that limits work"),
+        (("--base", "z3", "--new", "{yes}", "--strategy", "api"), "it has no strategy 'api'"),
+        (("--base", "z3", "--new", "{yes}", "--regressions", "none-here"), "does not exist"),
+    ],
+)
+def test_bad_input_is_one_line(
+    exhume: Any, yes: str, small: Path, tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    given = [option.replace("{yes}", yes) for option in options]
+    ended = exhume("regress", *given, "--corpus", small, "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (tmp_path / "out" / "findings").exists()
