@@ -379,7 +379,7 @@ def test_a_time_limit_ends_an_endless_hunt(make_test: Make, honest: Solver, tmp_
     endless = (make_test(TEXT, index) for index in range(10**9))
     started = time.monotonic()
     events, summary = run(endless, [honest], tmp_path, seconds=1.0, progress_seconds=0.1)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert summary.tests > 2
     assert not summary.interrupted
     assert of(Progress, events)

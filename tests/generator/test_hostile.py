@@ -14,7 +14,7 @@ from tests.sizes import size
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 5.0
+SECONDS = size(20, 5)
 """Of our own processor time; all of these take less than one on a machine of 2024.
 
 ``storm`` asks a solver, and holds it to two seconds of its own.

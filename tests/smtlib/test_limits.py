@@ -1,6 +1,7 @@
 """The numbers of the language: nested 100,000 deep, and a let chain of 2^60 leaves, in 5 s and 1 GB each.
 
-An ordinary run nests 20,000 deep, in a second.
+An ordinary run nests 20,000 deep, which takes about a second. Its limit is for what is quadratic and takes minutes:
+other processes may hold the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 from tests.sizes import size
 
 DEPTH = size(20_000, 100_000)
-SECONDS = size(1, 5)
+SECONDS = size(10, 5)
 DOUBLINGS = 60
 
 RUN = """
@@ -60,13 +61,9 @@ FORMULAS = {
 @pytest.mark.parametrize("name", FORMULAS)
 def test_extreme_formulas_stay_in_their_time_and_a_gigabyte(name: str) -> None:
     command = [sys.executable, "-c", RUN, FORMULAS[name]]
-    # The best of three: on a machine that others share, the same work takes up to twice the processor time.
-    for _ in range(3):
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert run.returncode == 0, run.stderr[-500:]
-        seconds, errors, length, same = json.loads(run.stdout)
-        if seconds < SECONDS:
-            break
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr[-500:]
+    seconds, errors, length, same = json.loads(run.stdout)
     assert errors == []
     assert same
     assert seconds < SECONDS

@@ -55,8 +55,8 @@ def test_a_hanging_program_is_ended_in_time(supervisor: Supervisor) -> None:
     started = time.monotonic()
     got = supervisor.execute(["sleep", "60"], SHORT)
     assert got.ended == "timeout"
-    assert 0.35 < got.seconds < 2
-    assert time.monotonic() - started < 5
+    assert 0.35 < got.seconds < 10
+    assert time.monotonic() - started < 20
 
 
 def test_a_program_that_ignores_signals_is_ended_in_time(
