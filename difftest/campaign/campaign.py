@@ -110,11 +110,13 @@ class CampaignSettings:
             paced=self.first_limit is None and self.rlimit is None,
             in_turn=True,
             by_work=self.rlimit is not None,
-            ledger=self._read_ledger(out),
+            ledger=self.read_ledger(out),
         )
 
-    def _read_ledger(self, out: Path) -> Ledger | None:
-        """What is not to be reported: the ledger, and the findings of earlier campaigns."""
+    def read_ledger(self, out: Path) -> Ledger | None:
+        """What is not to be reported: the ledger, and the findings of earlier campaigns than that in ``out``.
+        DifftestError where they cannot be read.
+        """
         if self.ledger is None and not self.earlier:
             return None
         ledger = Ledger.read(Path(self.ledger)) if self.ledger is not None else Ledger()

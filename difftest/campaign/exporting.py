@@ -12,9 +12,8 @@ from difftest.campaign.stored import Campaign, NoCampaign
 from difftest.campaign.upgrading import read_any
 from difftest.errors import BadOutput
 from difftest.triage.exports import to_junit, to_markdown, to_sarif
-from difftest.triage.folder import FindingFolder
 from difftest.triage.newness import NOT_NEW, ONLY_BASE
-from difftest.triage.store import findings_of
+from difftest.triage.store import folders_of
 
 
 def export(
@@ -23,7 +22,7 @@ def export(
     """Write the findings of the campaign in ``folder``, or of a folder of findings, to the files that are
     named, each in one step; which these are. Raises BadOutput.
     """
-    found = [FindingFolder.read(record.path) for record in findings_of(folder)]
+    found = folders_of(folder)
     campaign = None
     with contextlib.suppress(NoCampaign):  # a folder of findings alone
         campaign = read_any(folder)

@@ -19,7 +19,7 @@ from difftest.campaign.upgrading import read_any
 from difftest.triage.folder import FindingFolder
 from difftest.triage.key import count_under
 from difftest.triage.ledger import Became, Entry, Ledger, campaigns_below, general_key
-from difftest.triage.store import findings_of
+from difftest.triage.store import folders_of
 
 NEW, OPEN, QUIET, FIXED = "new", "open", "not seen", "fixed"
 """States of causes that the ledger does not list: first seen in the last night; seen in it again; not seen in
@@ -161,6 +161,6 @@ def _night(folder: Path, campaign: Campaign) -> Night:
         sum(bucket.tests for bucket in campaign.buckets),
         {str(k): str(v) for k, v in versions.items()} if isinstance(versions, dict) else {},
         strategies,
-        [FindingFolder.read(record.path) for record in findings_of(folder)],
+        folders_of(folder),
         campaign.statistics.get("known", {}),
     )

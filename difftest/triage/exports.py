@@ -18,8 +18,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from base.version import VERSION
-from difftest.triage.classes import class_of, every_class
-from difftest.triage.classes.base import FindingClass
+from difftest.triage.classes import class_of_finding, every_class
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.markdown import fenced, inline, plain, printable
@@ -36,14 +35,10 @@ def worst_first(found: Sequence[FindingFolder]) -> list[FindingFolder]:
     """The gravest class first; of one class first those without options, and those seen most often."""
 
     def order(folder: FindingFolder) -> tuple[int, bool, int, str]:
-        rank = class_of(str(folder.data["class"]), folder.kind).rank
+        rank = class_of_finding(folder).rank
         return rank, bool(folder.accused.get("options")), -folder.duplicates, str(folder.data["id"])
 
     return sorted(found, key=order)
-
-
-def _class(folder: FindingFolder) -> FindingClass:
-    return class_of(str(folder.data["class"]), folder.kind)
 
 
 def _cut(text: str) -> str:
@@ -68,7 +63,8 @@ def to_sarif(campaign: Path, found: Sequence[FindingFolder]) -> str:
 
     Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
     """
-    classes = sorted({one.name: one for one in map(_class, found)}.values(), key=lambda c: (c.rank, c.name))
+    named = {one.name: one for one in map(class_of_finding, found)}
+    classes = sorted(named.values(), key=lambda one: (one.rank, one.name))
     places = {one.name: place for place, one in enumerate(classes)}
     rules = [
         {
@@ -102,7 +98,7 @@ def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, in
     return {
         "ruleId": name,
         "ruleIndex": places[name],
-        "level": _class(folder).level,
+        "level": class_of_finding(folder).level,
         "message": {"text": _cut(text)},
         "locations": [location],
         "partialFingerprints": {"exhumeKey/v1": hashlib.sha256(folder.key.encode()).hexdigest()},

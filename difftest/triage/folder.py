@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -185,6 +186,12 @@ class FindingFolder:
     def accused(self) -> Mapping[str, Any]:
         """The entry of the culprit; if none is known, of the first solver."""
         return self.culprit or (self.solvers[0] if self.solvers else {})
+
+    @property
+    def family(self) -> str:
+        """The family of the accused; of a finding that does not say it, by the solver's name."""
+        named = str(self.accused.get("spec") or self.data["solver"])
+        return str(self.accused.get("family") or re.split(r"[=\[-]", named)[0])
 
     @property
     def better(self) -> Mapping[str, Any]:

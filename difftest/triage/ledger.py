@@ -37,7 +37,7 @@ from difftest.triage.key import count_under
 from difftest.triage.kinds import title_of
 from difftest.triage.renamed import current_key
 from difftest.triage.report import form_of_finding
-from difftest.triage.store import findings_of
+from difftest.triage.store import folders_of
 from solvers.registry import kin_of
 
 LEDGER = "findings.toml"
@@ -134,7 +134,7 @@ class Ledger:
 
     def with_earlier(self, folders: Iterable[Path]) -> Ledger:
         """With the findings of earlier campaigns, in these folders of findings or campaigns."""
-        found = [FindingFolder.read(record.path) for folder in folders for record in findings_of(folder)]
+        found = [one for folder in folders for one in folders_of(folder)]
         keys = {general_key(key): None for one in found for key in (str(one.data["key"]), one.key)}
         seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
         return Ledger([*self.entries, *seen])

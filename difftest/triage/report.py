@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from difftest.oracles.related import RELATED
-from difftest.triage.classes import class_of
+from difftest.triage.classes import class_of_finding
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.classes.crash import death_words
 from difftest.triage.folder import ORIGINAL, FindingFolder, read_some
@@ -53,10 +53,7 @@ _PLURALS = {
 
 def form_of_finding(found: FindingFolder) -> Form:
     """The form of the tracker of whoever is wrong."""
-    if found.culprit is None:
-        return PLAIN
-    spec = str(found.culprit.get("spec", ""))
-    return form_of(found.culprit.get("family") or re.split(r"[=\[]", spec)[0])
+    return PLAIN if found.culprit is None else form_of(found.family)
 
 
 def logic_name(theories: Sequence[str]) -> str:
@@ -116,7 +113,7 @@ class Writer:
     @property
     def class_(self) -> FindingClass:
         """The finding's class."""
-        return class_of(str(self.found.data["class"]), self.found.kind)
+        return class_of_finding(self.found)
 
     def title(self) -> str:
         """By the customs of the tracker."""

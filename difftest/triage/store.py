@@ -98,6 +98,11 @@ def findings_of(folder: Path) -> list[FindingRecord]:
     return list(read_findings(folder))
 
 
+def folders_of(folder: Path) -> list[FindingFolder]:
+    """The folders of ``findings_of``."""
+    return [FindingFolder.read(record.path) for record in findings_of(folder)]
+
+
 def write_finding(
     folder: Path, candidate: Candidate, test: GeneratedTest, shown: Shown, seed: int
 ) -> FindingRecord:

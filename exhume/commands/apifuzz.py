@@ -21,6 +21,7 @@ from difftest.campaign.upgrading import upgrade
 from difftest.triage.known import KnownErrors
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.help import PlainGroup
+from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
 from exhume.commands.traces import (
     Limit,
@@ -134,6 +135,8 @@ def run_command(
             "--known", metavar="FILE", help="JSON file of known errors to ignore; see DIR/known.json."
         ),
     ] = None,
+    ledger: LedgerFile = None,
+    earlier: Earlier = None,
     older: Older = True,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Print counts per state, action, operator, sort and option.")
@@ -163,6 +166,7 @@ def run_command(
         *((solver,), str(corpus.absolute()) if corpus else None, tests, duration, seed),
         strategy=(strategy.name,),
         bandit=False,
+        **known_before(ledger, earlier),
     )
     end = _run(settings, strategy, out_folder, jobs, json)
     if json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -48,14 +49,12 @@ def dashboard_command(
     history = read_history(folders, Ledger.read(file) if file else Ledger())
     size = write_dashboard(history, out_file)
     if json:
-        states: dict[str, int] = {}
-        for cause in history.causes:
-            state = history.state(cause)
-            states[state] = states.get(state, 0) + 1
         print_json(
             {
                 "path": str(out_file), "bytes": size, "nights": len(history.nights),
-                "causes": len(history.causes), "states": states, "problems": list(history.problems),
+                "causes": len(history.causes),
+                "states": Counter(map(history.state, history.causes)),
+                "problems": list(history.problems),
             }
         )  # fmt: skip
         return

@@ -16,7 +16,7 @@ from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from exhume.commands.campaigns import goal_of, leave, run_campaign
-from exhume.commands.ledger_options import Earlier, LedgerFile, ledger_file
+from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
     SOLVER_HELP,
     CampaignFolder,
@@ -166,8 +166,7 @@ def hunt_command(
         mode_share=mode_share,
         first_limit=first_limit,
         rlimit=rlimit,
-        ledger=absolute(ledger_file(ledger)),
-        earlier=tuple(str(folder.absolute()) for folder in earlier or ()),
+        **known_before(ledger, earlier),
     )
     if resume:
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])

@@ -1,9 +1,9 @@
-"""Options about the ledger of findings, of hunt, regress and triage."""
+"""Options about the ledger of findings, of all commands that look for findings or list them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -30,6 +30,22 @@ Earlier = Annotated[
         file_okay=False,
     ),
 ]
+
+
+class KnownBefore(TypedDict):
+    """The settings of a campaign about what is known before; see ``CampaignSettings``."""
+
+    ledger: str | None
+    earlier: tuple[str, ...]
+
+
+def known_before(ledger: Path | None, earlier: list[Path] | None) -> KnownBefore:
+    """The settings that ``--ledger`` and ``--earlier`` stand for."""
+    file = ledger_file(ledger)
+    return {
+        "ledger": str(file.absolute()) if file else None,
+        "earlier": tuple(str(folder.absolute()) for folder in earlier or ()),
+    }
 
 
 def ledger_file(given: Path | None) -> Path | None:

@@ -12,7 +12,7 @@ from difftest.campaign.campaign import CampaignSettings
 from difftest.regress import STRATEGY, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.hunt import Strategies, Tests, absolute, chosen_strategies, find_answers, starter
-from exhume.commands.ledger_options import Earlier, LedgerFile, ledger_file
+from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
     Jobs,
     Json,
@@ -92,8 +92,7 @@ def regress_command(
         base=base,
         regressions=absolute(regressions),
         rlimit=rlimit,
-        ledger=absolute(ledger_file(ledger)),
-        earlier=tuple(str(folder.absolute()) for folder in earlier or ()),
+        **known_before(ledger, earlier),
     ).with_defaults()
     seconds = None if duration is None else parse_duration(duration)
     campaign = regression_campaign(settings, partial(find_answers, settings, jobs, json))

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -32,6 +33,7 @@ from difftest.campaign.files import FileTests
 from difftest.campaign.stored import SettingsDiffer, read_campaign
 from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import leave, run_campaign
+from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before
 from exhume.commands.options import Jobs, Json, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
@@ -68,6 +70,8 @@ def replay_command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Store findings in this folder, as a hunt does."),
     ] = None,
+    ledger: LedgerFile = None,
+    earlier: Earlier = None,
     json: Json = False,
 ) -> None:
     """Run solvers on existing files or on the formulas of a corpus.
@@ -76,6 +80,8 @@ def replay_command(
     process, deduplicated and stored as folders in DIR/findings, so that they can be reduced, bisected and
     reported. Exit code 1: there are findings.
     """
+    if out_folder is None and (ledger or earlier):
+        raise typer.BadParameter("--ledger and --earlier are about findings that are kept: add --out DIR")
     names = chosen_oracles(oracles)
     solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):
@@ -86,7 +92,8 @@ def replay_command(
             tests = FileTests(found)
             options = options_for_files(tests, out_folder, seconds, jobs, names)
             title = f"exhume replay: findings in {out_folder}"
-            end = run_files(tests, solvers, options, out_folder, title, json)
+            known = known_before(ledger, earlier)
+            end = run_files(tests, solvers, options, out_folder, title, json, known)
             _finish(end, tests, out_folder, json)
         findings = _replay(found, solvers, seconds, jobs, names, json)
     raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
@@ -101,13 +108,20 @@ def options_for_files(
 
 
 def run_files(
-    tests: FileTests, solvers: list[Solver], options: HuntOptions, state: Path, title: str, json: bool
+    tests: FileTests,
+    solvers: list[Solver],
+    options: HuntOptions,
+    state: Path,
+    title: str,
+    json: bool,
+    known: KnownBefore,
 ) -> CampaignEnd:
     """Run solvers on files, as a hunt runs them on its tests. What is done is kept in the folder ``state``,
-    so that the same run resumes after a kill.
+    so that the same run resumes after a kill. What is ``known`` is counted and not reported.
     """
     specs = tuple(solver.spec for solver in solvers)
-    settings = CampaignSettings(specs, tests=len(tests), strategy=(tests.name,), bandit=False)
+    settings = CampaignSettings(specs, tests=len(tests), strategy=(tests.name,), bandit=False, **known)
+    options = replace(options, ledger=settings.read_ledger(options.out))
     screen = HuntScreen(title, f" of {len(tests)} files", json)
     try:
         return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
@@ -127,7 +141,8 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
 
 def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> tuple[int, str]:
     """How many files of a run show no bug, and a line that says so: it names a few, and a file that lists
-    them if there are more. Of a run that is not finished, it says how many are left.
+    them if there are more. Where the ledger silenced some, the line is about new bugs. Of a run that is not
+    finished, it says how many are left.
     """
     done, every = end.summary.tests, len(tests)
     if end.error or end.summary.interrupted:
@@ -135,13 +150,14 @@ def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> 
         silent = max(0, done - shown - end.summary.unconfirmed)
         return silent, f"{every - done} of {every} files are left; repeat the command to run them"
     quiet = tests.without_finding(out)
-    line = f"{len(quiet)} of {every} files show no bug"
+    known = sum(end.summary.statistics.get("known", {}).values())
+    line = f"{len(quiet)} of {every} files show no {'new ' * bool(known)}bug"
     if len(quiet) > _MOST_NAMED:
         put_text(listed, "".join(f"{file}\n" for file in quiet))
         line += f"; {listed} lists them"
     elif quiet:
         line += f": {', '.join(min(file, os.path.relpath(file), key=len) for file in quiet)}"
-    return len(quiet), line
+    return max(0, len(quiet) - known), line
 
 
 def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoReturn:

@@ -27,7 +27,7 @@ from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
-from exhume.commands.ledger_options import LedgerFile, ledger_file
+from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
 from exhume.commands.options import Json
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -81,6 +81,7 @@ def triage_command(
         ),
     ] = None,
     ledger: LedgerFile = None,
+    earlier: Earlier = None,
     mark: Annotated[
         str | None,
         typer.Option("--mark", metavar="ID", help="Note in the ledger what became of the finding ID."),
@@ -114,7 +115,9 @@ def triage_command(
     with what the ledger says of them, or whether they may be reported now.
     """
     if import_folder is not None:
-        _import(import_folder, folder, solver, json)
+        _import(import_folder, folder, solver, known_before(ledger, earlier), json)
+    elif earlier:
+        raise typer.BadParameter("--earlier is only for --import")
     merged = _merge(folder)
     found = findings_of(folder)
     if corpus is not None:
@@ -181,7 +184,7 @@ def _mark(found: list[FindingRecord], identity: str, file: Path, became: Became,
     say(f"{file}: {entry.key}: {entry}")
 
 
-def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) -> None:
+def _import(source: Path, folder: Path, solver: list[str] | None, known: KnownBefore, json: bool) -> None:
     """Run the formulas of a folder as tests of a campaign, and file their findings there."""
     specs = solver
     if not specs:
@@ -199,7 +202,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, json: bool) ->
     lock = lock_campaign(folder)
     try:
         options = options_for_files(tests, folder, _IMPORT_SECONDS)
-        end = run_files(tests, solvers, options, state, f"exhume triage: importing {source}", json)
+        end = run_files(tests, solvers, options, state, f"exhume triage: importing {source}", json, known)
         rows = read_campaign(state).findings
         new = sum(row.strategy == tests.name for row in rows)
         _, line = without_bug(tests, end, folder, state / NO_BUG)

@@ -13,8 +13,9 @@ from markupsafe import Markup
 from difftest import Outcome
 from difftest.bugs.describing import by_age
 from difftest.campaign.stored import CROSSING, Campaign
-from difftest.triage.classes import class_of
+from difftest.triage.classes import class_of, class_of_finding
 from difftest.triage.classes.base import FindingClass
+from difftest.triage.folder import FindingFolder
 from exhume.pages.plots import Plot, bar_plot, columns, lines_over_time
 
 _OUTCOMES = [str(outcome) for outcome in Outcome]
@@ -107,6 +108,12 @@ class Affected:
     finding_class: FindingClass
     bisection: Mapping[str, Any]
     tried: Sequence[str]
+
+    @classmethod
+    def by(cls, found: FindingFolder) -> Affected:
+        """A finding."""
+        tried = [release for release, _ in found.tried]
+        return cls(found.family, class_of_finding(found), found.bisection, tried)
 
 
 def release_plots(found: Sequence[Affected], what: str = "findings") -> Iterable[Plot]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from difftest.campaign.nights import FIXED, NEW, OPEN, QUIET, Cause, History, Night
-from difftest.triage.classes import class_of
+from difftest.triage.classes import class_of_finding
 from difftest.triage.kinds import title_of
 from difftest.triage.ledger import Became
 from difftest.triage.report import since, until
@@ -59,7 +58,7 @@ def _ordered(history: History) -> list[Cause]:
     places = {state: place for place, state in enumerate(_STATES)}
 
     def order(cause: Cause) -> tuple[int, int, int, str]:
-        rank = class_of(str(cause.folder.data["class"]), cause.folder.kind).rank
+        rank = class_of_finding(cause.folder).rank
         return places[history.state(cause)], rank, -history.age(cause), cause.key
 
     return sorted(history.causes, key=order)
@@ -70,7 +69,7 @@ def _cause(history: History, cause: Cause, out: Path) -> dict[str, Any]:
     entry = cause.entry
     return {
         "class": str(data["class"]),
-        "colour": class_of(str(data["class"]), cause.folder.kind).colour,
+        "colour": class_of_finding(cause.folder).colour,
         "title": title_of(cause.folder),
         "key": cause.key,
         "state": history.state(cause),
@@ -114,18 +113,7 @@ def _plots(history: History) -> Iterator[Plot]:
     )
     hours = {"solver hours": [history.nights[number].solver_seconds / _HOUR for number in numbers]}
     yield _nightly("hours", "Solver hours per night", "Time that solvers ran.", places, hours, [3])
-    found = [
-        Affected(
-            str(
-                cause.folder.accused.get("family") or re.split(r"[=\[-]", str(cause.folder.data["solver"]))[0]
-            ),
-            class_of(str(cause.folder.data["class"]), cause.folder.kind),
-            cause.folder.bisection,
-            [release for release, _ in cause.folder.tried],
-        )
-        for cause in history.causes
-    ]
-    yield from release_plots(found)
+    yield from release_plots([Affected.by(cause.folder) for cause in history.causes])
 
 
 def _again(history: History, night: int) -> int:

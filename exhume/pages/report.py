@@ -7,7 +7,6 @@ unescaped; matplotlib escapes their labels.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import Campaign, FindingState, NoCampaign
 from difftest.campaign.upgrading import read_any
 from difftest.regress import STRATEGY as REPLAY
-from difftest.triage.classes import class_of
+from difftest.triage.classes import class_of_finding
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
@@ -87,7 +86,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         plots=[
             *campaign_plots(campaign),
             *call_plots(counts),
-            *release_plots([f.affected for f in found]),
+            *release_plots([Affected.by(f.folder) for f in found]),
         ],
         findings=[f.shown(len(found)) for f in found],
         strategies=_strategy_table(campaign),
@@ -108,7 +107,7 @@ class _Finding:
 
     @property
     def order(self) -> tuple[int, int, str]:
-        rank = class_of(self.record.finding_class, self.folder.kind).rank
+        rank = class_of_finding(self.folder).rank
         return rank, -self.duplicates, self.record.id
 
     @property
@@ -123,14 +122,6 @@ class _Finding:
         named = test.get("strategy") if isinstance(test, dict) else None
         return self.state.strategy if self.state else str(named or "")
 
-    @property
-    def affected(self) -> Affected:
-        """For the plot of releases."""
-        entry = self.folder.culprit or {}
-        family = str(entry.get("family") or re.split(r"[=\[-]", self.record.solver)[0])
-        kind = class_of(self.record.finding_class, self.folder.kind)
-        return Affected(family, kind, self.folder.bisection, [release for release, _ in self.folder.tried])
-
     def shown(self, of: int) -> dict[str, Any]:
         """The values for the template. The more of ``of`` findings there are, the shorter the texts are
         cut.
@@ -143,7 +134,7 @@ class _Finding:
         return {
             "id": self.record.id,
             "class": self.record.finding_class,
-            "colour": class_of(self.record.finding_class, folder.kind).colour,
+            "colour": class_of_finding(folder).colour,
             "solver": self.record.solver,
             "title": title_of(folder),
             "key": folder.key,

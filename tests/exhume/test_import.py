@@ -153,3 +153,26 @@ def test_a_replay_of_a_corpus_resumes(exhume: Any, yes: str, formulas: Path, tmp
         ended = exhume("replay", "--corpus", corpus, "--solver", yes, "--out", out)
         assert (ended.code, "3 of 3 files show no bug: " in ended.out) == (0, True), ended.err
     assert len(list((out / "formulas").iterdir())) == 3
+
+
+def test_what_the_ledger_lists_is_not_filed_again(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    for folder in ("first", "more"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.smt2").write_text(TEXT.format(n=1 if folder == "first" else 2))
+    spec = fake("fake", "os.abort() if '> x' in text else print('sat')")
+    replay = ("replay", tmp_path / "first", "--solver", spec)
+    (found,) = exhume(*replay, "--out", tmp_path / "out", "--json").json["findings"]
+    again = exhume(*replay, "--out", tmp_path / "again", "--earlier", tmp_path / "out", "--json")
+    assert (again.code, again.json["findings"], again.json["nothing_wrong"]) == (0, [], 0)
+    ledger = tmp_path / "known.toml"
+    ledger.write_text(f'[[finding]]\nkey = "{found["key"]}"\nstate = "wont-fix"\n')
+    ended = exhume(*replay, "--out", tmp_path / "third", "--ledger", ledger)
+    assert ended.code == 0
+    assert "1 of 1 files show no new bug" in ended.out and "1 seen that are listed as known" in ended.out
+    imported = ("triage", tmp_path / "third", "--import", tmp_path / "more", "--ledger", ledger)
+    assert "0 new findings" in exhume(*imported).err
+    assert list((tmp_path / "third" / "findings").iterdir()) == []
+    assert "add --out DIR" in exhume(*replay, "--ledger", ledger).err
+    assert "only for --import" in exhume("triage", tmp_path / "out", "--earlier", tmp_path / "out").err

@@ -11,6 +11,7 @@ import importlib
 import pkgutil
 
 from difftest.triage.classes.base import FindingClass
+from difftest.triage.folder import FindingFolder
 
 _ADDED: dict[tuple[str, str], FindingClass] = {}
 
@@ -27,6 +28,11 @@ def class_of(name: str, kind: str = "formula") -> FindingClass:
         found = FindingClass()
         found.name, found.kind = name, kind
     return found
+
+
+def class_of_finding(found: FindingFolder) -> FindingClass:
+    """The class of a finding."""
+    return class_of(str(found.data["class"]), found.kind)
 
 
 def every_class() -> list[FindingClass]:
