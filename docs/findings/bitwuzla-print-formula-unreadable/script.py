@@ -17,8 +17,6 @@ def show(formula: Term) -> None:
         print("refused:", error)
 
 
-x = manager.mk_var(boolean, "x")
-show(manager.mk_term(Kind.EXISTS, [x, x]))
 sort = manager.mk_array_sort(boolean, manager.mk_array_sort(byte, boolean))
 c, d = manager.mk_const(sort, "c"), manager.mk_const(sort, "d")
 show(manager.mk_term(Kind.EQUAL, [c, d]))

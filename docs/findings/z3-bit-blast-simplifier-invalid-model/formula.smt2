@@ -1,7 +1,6 @@
 (set-simplifier bit-blast)
 (declare-const x (_ BitVec 3))
 (assert (bvult x #b101))
-(check-sat)
 (push)
 (assert (= x #b100))
 (check-sat)

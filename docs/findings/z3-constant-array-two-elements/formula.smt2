@@ -2,6 +2,8 @@
 (declare-const g U)
 (declare-const h U)
 (declare-fun i () (Array U Int))
+(assert (distinct g h))
+(assert (forall ((x U)) (or (= x g) (= x h))))
 (assert (= ((as const (Array U Int)) 4) (store i h 4)))
 (assert (= (store i h 3) (store ((as const (Array U Int)) 3) g 4)))
 (check-sat)

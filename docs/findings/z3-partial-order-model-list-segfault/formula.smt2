@@ -2,6 +2,5 @@
 (declare-const i Int)
 (assert ((_ partial-order 3) i i))
 (check-sat)
-(get-value (i))
 (assert (= 0 (head l)))
 (check-sat)

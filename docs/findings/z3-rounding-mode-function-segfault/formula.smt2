@@ -2,4 +2,4 @@
 (declare-const b (_ BitVec 16))
 (declare-fun f (RoundingMode (_ BitVec 16)) Float32)
 (assert (fp.geq (f r b) (f r b)))
-(check-sat-using smt)
+(check-sat)

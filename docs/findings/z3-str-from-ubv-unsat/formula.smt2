@@ -1,3 +1,3 @@
 (declare-const v (_ BitVec 3))
-(assert (= (str.len (str.from_ubv v)) 1))
+(assert (= (str.from_ubv v) "5"))
 (check-sat)

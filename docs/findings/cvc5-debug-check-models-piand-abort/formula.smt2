@@ -1,6 +1,0 @@
-(set-logic ALL)
-(set-option :debug-check-models true)
-(declare-const c Int)
-(declare-fun f (Bool) Int)
-(assert (= (f true) (piand 1 (f (> 0 (f true))) c)))
-(check-sat)

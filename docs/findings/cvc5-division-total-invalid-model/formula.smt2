@@ -1,6 +1,0 @@
-(set-logic ALL)
-(set-option :produce-models true)
-(declare-const x Real)
-(assert (distinct x (/_total x x)))
-(check-sat)
-(get-value (x (/_total x x)))

@@ -1,5 +1,0 @@
-(set-logic ALL)
-(declare-datatype D ((a) (b (s Bool))))
-(declare-const d D)
-(assert (match d ((a true) ((b |x y|) |x y|))))
-(check-sat)

@@ -1,0 +1,5 @@
+(set-logic ALL)
+(declare-const d (Array Int (Array Int Bool)))
+(declare-const c (Array Int Bool))
+(assert (= (store d 0 (store c 0 true)) ((as const (Array Int (Array Int Bool))) ((as const (Array Int Bool)) false))))
+(check-sat)

@@ -1,4 +1,0 @@
-(set-logic LIA)
-(declare-const a Int)
-(assert (= a 0))
-(check-sat)

@@ -1,7 +1,0 @@
-(set-logic ALL)
-(declare-const s (Set Real))
-(declare-const t (Set Int))
-(assert (set.member 1.0 s))
-(assert (set.is_singleton (set.minus s (set.singleton 1.0))))
-(check-sat)
-(get-model)

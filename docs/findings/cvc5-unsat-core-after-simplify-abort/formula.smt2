@@ -1,5 +1,0 @@
-(set-logic QF_UF)
-(set-option :produce-unsat-cores true)
-(check-sat-assuming (false))
-(simplify true)
-(get-unsat-core)

@@ -1,8 +1,0 @@
-(set-logic QF_S)
-(set-option :produce-models true)
-(declare-const x String)
-(declare-const y String)
-(assert (distinct x y))
-(check-sat)
-(simplify true)
-(get-value (x))

@@ -1,0 +1,8 @@
+(set-logic QF_UF)
+(set-option :produce-models true)
+(declare-const p Bool)
+(declare-const q Bool)
+(check-sat-assuming (p))
+(get-value (p))
+(simplify q)
+(get-value (p))

@@ -1,3 +1,0 @@
-(declare-const b (_ BitVec 4))
-(assert (= (bvadd b #x1) #x0))
-(apply bv1-blast)

@@ -1,7 +1,0 @@
-(declare-datatypes ((U 0)) (((u0) (u1))))
-(declare-const g U)
-(declare-const h U)
-(declare-fun i () (Array U Int))
-(assert (= ((as const (Array U Int)) 4) (store i h 4)))
-(assert (= (store i h 3) (store ((as const (Array U Int)) 3) g 4)))
-(check-sat)

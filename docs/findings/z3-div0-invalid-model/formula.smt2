@@ -1,5 +1,0 @@
-(declare-const x Int)
-(declare-const y Int)
-(assert (< (div0 x x) (div0 y x)))
-(check-sat)
-(get-value (x y (div0 x x) (div0 y x)))

@@ -1,2 +1,0 @@
-(assert (not (not true)))
-(check-sat)

@@ -1,6 +1,0 @@
-(set-simplifier euf-completion)
-(declare-const x Int)
-(assert (> x 0))
-(push)
-(assert (< x 0))
-(check-sat)

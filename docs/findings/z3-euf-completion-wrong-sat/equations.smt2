@@ -1,5 +1,0 @@
-(set-logic ALL)
-(declare-const x Int)
-(assert (or (= x 1) (= x 1)))
-(assert (= x 3))
-(check-sat-using (then euf-completion smt))

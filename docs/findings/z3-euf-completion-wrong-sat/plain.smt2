@@ -1,5 +1,0 @@
-(set-logic ALL)
-(declare-const p Bool)
-(assert (or (not p) (not p)))
-(assert p)
-(check-sat)

@@ -1,6 +1,0 @@
-(declare-const a (FiniteSet Bool))
-(declare-const b (FiniteSet (FiniteSet Bool)))
-(assert (set.in a b))
-(maximize (set.size a))
-(minimize (set.size b))
-(check-sat)

@@ -1,6 +1,0 @@
-(declare-datatypes ((pair 0)) (((leaf) (node (value Int) (rest pair)))))
-(declare-const p pair)
-(declare-const i Int)
-(assert ((_ partial-order 3) i i))
-(check-sat)
-(get-value (p))

@@ -1,4 +1,0 @@
-(declare-const q Bool)
-(assert q)
-(check-sat)
-(mbp (forall ((x Bool)) (or x q)) (q))

@@ -1,5 +1,0 @@
-(declare-datatypes ((U 0)) (((u0))))
-(declare-const f U)
-(declare-const g (Array U Bool))
-(assert (forall ((x (Array U Bool))) (= g (store x f true))))
-(check-sat)

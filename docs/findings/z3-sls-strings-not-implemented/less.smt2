@@ -1,3 +1,0 @@
-(declare-fun e () String)
-(assert (str.< e " "))
-(check-sat)

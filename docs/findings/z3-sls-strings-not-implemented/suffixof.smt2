@@ -1,3 +1,0 @@
-(declare-const a (Seq Int))
-(assert (seq.suffixof a (seq.unit 0)))
-(check-sat)

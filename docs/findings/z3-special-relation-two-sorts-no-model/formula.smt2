@@ -1,8 +1,0 @@
-(declare-const x Real)
-(declare-const y Real)
-(declare-const u (_ BitVec 4))
-(declare-const v (_ BitVec 4))
-(assert ((_ tree-order 3) x y))
-(assert ((_ tree-order 3) u v))
-(check-sat)
-(get-model)

@@ -1,5 +1,0 @@
-(set-logic ALL)
-(declare-const a Real)
-(assert (> (tan a) 0.0))
-(check-sat)
-(get-value (a (tan a)))

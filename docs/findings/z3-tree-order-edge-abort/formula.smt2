@@ -1,7 +1,0 @@
-(declare-const p Bool)
-(declare-const q Bool)
-(push)
-(assert (not ((_ tree-order 1) true q)))
-(assert ((_ tree-order 1) ((_ tree-order 1) p p) (not p)))
-(check-sat)
-(get-model)

@@ -1,7 +1,0 @@
-(declare-sort A 0)
-(declare-fun b () A)
-(declare-fun c () A)
-(assert (not ((_ tree-order 0) b c)))
-(assert ((_ tree-order 0) c c))
-(check-sat)
-(get-value (((_ tree-order 0) b c) ((_ tree-order 0) c c)))

@@ -1,0 +1,7 @@
+(declare-const c Bool)
+(push)
+(assert (not ((_ tree-order 7) true c)))
+(check-sat)
+(push)
+(assert c)
+(check-sat)
