@@ -39,8 +39,6 @@ RELEASES = {
 SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
 CORRUPTED = (SEGV, ABRT, FPE)
 """What a program dies of whose memory is not what it was: by chance."""
-UNREACHABLE = 114
-"""What z3 exits with where an assertion of its own fails."""
 
 # Folder to the signal that ends the program, or to a text that it prints.
 PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
@@ -49,45 +47,39 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "bitwuzla-gc-cycle-segfault": CORRUPTED,
     "bitwuzla-options-shrt-segfault": SEGV,
     "bitwuzla-print-formula-after-check": "asserted: unsat printed: sat",
-    "bitwuzla-print-formula-unreadable": "(set-logic )",
+    "bitwuzla-print-formula-unreadable": "(set-logic QF_A)",
     "bitwuzla-print-let-scope": "undefined symbol '_let1'",
     "bitwuzla-zero-denominator-sigfpe": FPE,
     "cvc5-bag-partition-value-abort": ABRT,
     "cvc5-check-after-limit-corruption": CORRUPTED,
-    "cvc5-debug-check-models-piand-abort": ABRT,
     "cvc5-define-fun-rec-not-global": "sat\nunsat",
-    "cvc5-division-total-invalid-model": "sat\n0.0 0.0 false",
     "cvc5-division-total-wrong-sat": "sat\n0 0\nunsat",
     "cvc5-interpolant-next-same": "false false",
     "cvc5-interpolant-substr-segfault": SEGV,
     "cvc5-join-image-segfault": SEGV,
     "cvc5-match-let-scope": "(let ((_let_1 (match d ((x (not _let_3))))))",
-    "cvc5-match-quoted-symbol": "got `|x y|` (QUOTED_SYMBOL)",
     "cvc5-mbqi-enum-sequence-segfault": SEGV,
     "cvc5-nth-values-contradict": "sat\n0 true true",
     "cvc5-piand-proof-abort": ABRT,
     "cvc5-plugin-leak": "never freed",
     "cvc5-pow2-piand-segfault": SEGV,
-    "cvc5-python-interface-calls": "getDifficulty(): TypeError",
+    "cvc5-python-get-difficulty": "TypeError: Cannot convert",
+    "cvc5-python-make-integer": "OverflowError",
+    "cvc5-python-make-string": "RuntimeError",
     "cvc5-timeout-core-assuming-wrong-sat": "sat []\nunsat",
     "cvc5-timeout-core-wrong-core": "unsat [(< x y)]",
-    "cvc5-unsat-core-after-simplify-abort": ABRT,
-    "cvc5-value-after-simplify-segfault": SEGV,
+    "cvc5-value-after-simplify": SEGV,
     "oxiz-bit-vector-value-not-reduced": "-8 = 8: unsat {}\nx = 300: sat {'x': 300}",
     "oxiz-optimizer-pop-ignored": "optimal 5\nunsat",
     "oxiz-real-denominator-abort": ABRT,
     "oxiz-false-atom-empty-core": "unsat []",
     "z3-bit-blast-simplifier-invalid-model": "sat\nsat [x = 0]",
     "z3-bit2int-simplifier-segfault": SEGV,
-    "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
     "z3-convert-model-elim-uncnstr": "[a = -1, b = 0] False",
     "z3-core-minimize-second-core": "unsat 2 0",
     "z3-cube-empty-segfault": SEGV,
-    "z3-datalog-interval-relation-unsat": "sat\nunsat",
     "z3-default-tactic-empty-core": "default unsat [] sat",
-    "z3-div0-invalid-model": "sat\n0 0 False",
     "z3-elim-predicates-simplifier-unsat": "sat\nunsat",
-    "z3-euf-completion-push-segfault": SEGV,
     "z3-finite-set-function-sat": "sat True unsat",
     "z3-finite-set-size-clause-segfault": SEGV,
     "z3-finite-set-size-segfault": SEGV,
@@ -96,19 +88,14 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "z3-map-flattened-unreadable": "map expects to take as many arguments as the function being mapped",
     "z3-optimize-as-array": "sat [0, 3]",
     "z3-optimize-char-to-bv": "sat 130044\nsat 195582",
-    "z3-optimize-set-size-unsat": "sat\nunsat",
     "z3-partial-order-model-list-segfault": SEGV,
     "z3-partial-order-unsat": "['sat', 'unsat']",
     "z3-project-mod-false": "sat\nTrue False",
-    "z3-project-quantifier-segfault": SEGV,
     "z3-python-print-loop": "b'index out of bounds'",
-    "z3-recursive-logic-sat": "UFNIA sat",
     "z3-recursive-consequences": "(sat, [Implies(True, c)]) sat",
     "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
-    "z3-special-relation-two-sorts-no-model": "sat\nmodel is not available",
     "z3-str-from-ubv-unsat": "3 unsat\n4 sat",
-    "z3-tree-order-edge-abort": "unknown unreachable",
 }
 
 # The same for formula.smt2, where text shows the fault; or the exit status.
@@ -118,31 +105,23 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
     "bitwuzla-zero-denominator-sigfpe": FPE,
     "cvc5-bag-partition-value-abort": ABRT,
     "cvc5-check-after-limit-corruption": CORRUPTED,
-    "cvc5-debug-check-models-piand-abort": ABRT,
-    "cvc5-division-total-invalid-model": "sat\n((x 0.0) ((/_total x x) 0.0))",
     "cvc5-division-total-wrong-sat": "sat",
     "cvc5-interpolant-next-same": "(define-fun A () Bool false)\n(define-fun A () Bool false)",
     "cvc5-interpolant-substr-segfault": SEGV,
     "cvc5-join-image-segfault": SEGV,
     "cvc5-match-let-scope": "(let ((_let_1 (match d ((x (not _let_3))))))",
-    "cvc5-match-quoted-symbol": "got `|x y|` (QUOTED_SYMBOL)",
     "cvc5-mbqi-enum-sequence-segfault": SEGV,
     "cvc5-nth-values-contradict": "((seq.nth s 1) 0) ((= (seq.nth s 1) 0) true) ((= (seq.nth s 1) 1) true)",
     "cvc5-piand-proof-abort": ABRT,
     "cvc5-pow2-piand-segfault": SEGV,
     "cvc5-timeout-core-assuming-wrong-sat": "sat",
     "cvc5-timeout-core-wrong-core": "sat\nunsat\n(\nfirst\n)",
-    "cvc5-unsat-core-after-simplify-abort": ABRT,
-    "cvc5-value-after-simplify-segfault": SEGV,
+    "cvc5-value-after-simplify": "((p true))\nq\n((p false))",
     "z3-bit-blast-simplifier-invalid-model": "((x #b000))",
     "z3-bit2int-simplifier-segfault": SEGV,
-    "z3-bv1-blast-simplifier-sorts": "Sorts (_ BitVec 4) and (_ BitVec 1) are incompatible",
     "z3-core-minimize-second-core": "unsat\n(b a)\n()",
-    "z3-datalog-interval-relation-unsat": "unsat",
     "z3-default-tactic-empty-core": "unsat\n()\nunsat\n(a)",
-    "z3-div0-invalid-model": "((x 0)\n (y 0)\n ((div0 x x) 0)\n ((div0 y x) 0))",
     "z3-elim-predicates-simplifier-unsat": "sat\nunsat",
-    "z3-euf-completion-push-segfault": SEGV,
     "z3-finite-set-function-sat": "sat",
     "z3-finite-set-size-clause-segfault": SEGV,
     "z3-finite-set-size-segfault": SEGV,
@@ -151,16 +130,12 @@ TEXTS: dict[str, int | tuple[signal.Signals, ...] | str] = {
     "z3-map-flattened-unreadable": "((_ map and) a ((_ map not) b) ((_ map not) c))",
     "z3-optimize-as-array": "((select (store (_ as-array f) c d) d) 0)",
     "z3-optimize-char-to-bv": "((char.to_bv c) 130044)",
-    "z3-optimize-set-size-unsat": "unsat",
     "z3-partial-order-model-list-segfault": SEGV,
     "z3-partial-order-unsat": "unsat",
-    "z3-project-quantifier-segfault": SEGV,
     "z3-recursive-consequences": "(=> true c)\nsat",
     "z3-rounding-mode-function-segfault": SEGV,
     "z3-special-relation-get-model-segfault": SEGV,
-    "z3-special-relation-two-sorts-no-model": "Sort mismatch at argument #1",
     "z3-str-from-ubv-unsat": "unsat",
-    "z3-tree-order-edge-abort": UNREACHABLE,
 }
 
 # The same for minimised.trace: the kind of error, and its place, or the action where no place is known.
@@ -169,14 +144,11 @@ TRACES: dict[str, tuple[str, str]] = {
     "bitwuzla-print-let-scope": ("print", "read-back"),
     "cvc5-bag-partition-value-abort": ("crash", "bags_utils.cpp:148"),
     "cvc5-check-after-limit-corruption": ("crash", "check-sat"),
-    "cvc5-debug-check-models-piand-abort": ("crash", "theory_engine.cpp:2276"),
-    "cvc5-division-total-invalid-model": ("model", "get-value"),
     "cvc5-division-total-wrong-sat": ("crash", "check_models.cpp:251"),
     "cvc5-interpolant-next-same": ("value", "cvc5:get-interpolant"),
     "cvc5-interpolant-substr-segfault": ("crash", "cvc5:get-interpolant"),
     "cvc5-join-image-segfault": ("crash", "cvc5:simplify"),
     "cvc5-match-let-scope": ("print", "read-back"),
-    "cvc5-match-quoted-symbol": ("print", "read-back"),
     "cvc5-mbqi-enum-sequence-segfault": ("crash", "check-sat"),
     "cvc5-nth-values-contradict": ("model", "get-value"),
     "cvc5-piand-proof-abort": ("crash", "conv_proof_generator.cpp:234"),
@@ -184,14 +156,13 @@ TRACES: dict[str, tuple[str, str]] = {
     "cvc5-pow2-piand-segfault": ("crash", "check-sat"),
     "cvc5-timeout-core-assuming-wrong-sat": ("answer", "cvc5:timeout-core"),
     "cvc5-timeout-core-wrong-core": ("core", "cvc5:timeout-core"),
-    "cvc5-value-after-simplify-segfault": ("crash", "get-value"),
+    "cvc5-value-after-simplify": ("crash", "get-value"),
     "oxiz-optimizer-pop-ignored": ("optimum", "oxiz:optimiser-levels"),
     "oxiz-false-atom-empty-core": ("core", "unsat-core"),
     "oxiz-real-denominator-abort": ("crash", "make-value"),
     "z3-bit2int-simplifier-segfault": ("crash", "z3:simplifiers"),
     "z3-convert-model-elim-uncnstr": ("model", "z3:tactic"),
     "z3-cube-empty-segfault": ("crash", "z3:cube"),
-    "z3-div0-invalid-model": ("model", "z3:simplifiers"),
     "z3-finite-set-function-sat": ("answer", "z3:tactic"),
     "z3-finite-set-size-clause-segfault": ("crash", "check-sat"),
     "z3-finite-set-size-segfault": ("crash", "check-sat"),
@@ -199,18 +170,15 @@ TRACES: dict[str, tuple[str, str]] = {
     "z3-map-flattened-unreadable": ("print", "read-back"),
     "z3-optimize-as-array": ("answer", "z3:optimise"),
     "z3-optimize-char-to-bv": ("answer", "z3:optimise"),
-    "z3-optimize-set-size-unsat": ("answer", "z3:optimise"),
     "z3-partial-order-model-list-segfault": ("crash", "z3:equalities"),
     "z3-partial-order-unsat": ("answer", "z3:equalities"),
     "z3-project-mod-false": ("model", "z3:eliminate"),
-    "z3-project-quantifier-segfault": ("crash", "z3:eliminate"),
     "z3-python-print-loop": ("print", "inspect-term"),
     "z3-recursive-consequences": ("answer", "z3:consequences"),
-    "z3-recursive-logic-sat": ("model", "get-value"),
     "z3-rounding-mode-function-segfault": ("crash", "check-sat"),
     "z3-special-relation-get-model-segfault": ("crash", "get-value"),
     "z3-str-from-ubv-unsat": ("answer", "z3:equalities"),
-    "z3-tree-order-edge-abort": ("crash", "theory_special_relations.cpp:747"),
+    "z3-tree-order-wrong-sat": ("crash", "theory_special_relations.cpp:747"),
 }
 
 
@@ -285,10 +253,10 @@ def test_a_report_on_cvc5_says_what_its_safe_mode_does(folder: str, safely: Call
     ended = expected if isinstance(expected, tuple) else (expected,)
     shows = expected in done.stdout if isinstance(expected, str) else done.signal in ended
     report = (FOLDER / folder / "report.md").read_text("utf-8")
-    reported = re.search(r"^With `--safe-mode=safe` it (shows, too|does not show: `([^`]+)`)", report, re.M)
-    assert reported is not None
-    assert shows == (reported[2] is None), done
-    assert shows or reported[2] in done.stdout + done.stderr
+    assert f"; Safe mode: {'shows' if shows else 'refused'}\n" in report
+    refusal = re.search(r"Safe mode refuses the input: `([^`]+)`", report)
+    assert shows == (refusal is None), done
+    assert refusal is None or refusal[1] in done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -323,23 +291,16 @@ def test_a_trace_ends_in_the_error(folder: str, runner: Callable[[Setup], Runner
 
 
 @pytest.mark.parametrize("folder", PROGRAMS)
-def test_a_folder_is_whole(folder: str) -> None:
-    report = (FOLDER / folder / "report.md").read_text("utf-8")
-    solver = folder.partition("-")[0]
-    assert f"**Version**: {solver} {RELEASES[solver][1]} " in report
-    assert (FOLDER / folder / "script.py").read_text("ascii").strip() in report
+def test_a_report_has_its_input(folder: str) -> None:
     formula = FOLDER / folder / "formula.smt2"
     assert formula.exists() == (folder in TEXTS)
-    if formula.exists():
-        assert formula.read_text("ascii").strip() in report
+    given = formula if formula.exists() else FOLDER / folder / "script.py"
+    report = (FOLDER / folder / "report.md").read_text("utf-8")
+    assert given.read_text("ascii").strip() in report.partition("\n## Command\n")[0]
+    solver = folder.partition("-")[0]
+    assert re.search(rf"^- Version: \w+ (?:version )?{re.escape(RELEASES[solver][1])}\b", report, re.M)
 
 
-def test_every_finding_with_a_program_is_listed_and_run() -> None:
-    folders = {path.parent.name for path in FOLDER.glob("*/script.py")}
-    index = (FOLDER / "README.md").read_text("utf-8")
-    assert folders == set(PROGRAMS)
+def test_every_finding_with_a_program_is_run() -> None:
+    assert {path.parent.name for path in FOLDER.glob("*/script.py")} == set(PROGRAMS)
     assert {path.parent.name for path in FOLDER.glob("*/minimised.trace")} == set(TRACES)
-    assert all(f"({folder}/report.md)" in index for folder in folders)
-    assert folders | {path.parent.name for path in FOLDER.glob("*/command.txt")} == {
-        path.name for path in FOLDER.iterdir() if path.is_dir()
-    }

@@ -135,7 +135,7 @@ class Session:
         """Raise :class:`Unsupported` where the last check had assumptions and a term was simplified since.
 
         Cores and proofs then end the process of 1.4.2, so often that other errors would not be seen:
-        docs/findings/cvc5-unsat-core-after-simplify-abort.
+        docs/findings/cvc5-value-after-simplify.
         """
         if self.assumed and self.simplified:
             raise Unsupported("cores of assumptions after a simplification")
