@@ -22,7 +22,6 @@ of actions defines, the words of all solvers' rows, and what the subclass finds 
 from __future__ import annotations
 
 import tomllib
-from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,7 +32,7 @@ from apifuzz.actions import MAY_CHANGE, Made, Need, Own, Unwritten, option
 from apifuzz.actions.life import SetOption
 from apifuzz.call import draw_sort
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import Script, Word
+from apifuzz.engines.rows import Script, Words
 from apifuzz.interface import (
     Answer,
     ApiSort,
@@ -100,20 +99,16 @@ class Asking:
         """A word that only this solver's rows have. Raises KeyError."""
         raise KeyError(name)
 
-    def words(self, call: Declared) -> Word:
+    def words(self, call: Declared) -> Words:
         """The words of an action."""
         known = {name: self._own_argument(value) for name, value in zip(call.takes, call, strict=True)}
-        known |= {"call": call, "asking": self}
+        return Words(known | {"call": call, "asking": self}, self._find)
 
-        def word(name: str) -> Any:
-            if name in known:
-                return known[name]
-            found = getattr(self, name, _NONE)
-            if found is _NONE:
-                return self.module[name] if name in self.module else self.word(name)
-            return found
-
-        return word
+    def _find(self, name: str) -> Any:
+        found = getattr(self, name, _NONE)
+        if found is _NONE:
+            return self.module[name] if name in self.module else self.word(name)
+        return found
 
     def _own_argument(self, value: Any) -> Any:
         match value:
@@ -151,16 +146,16 @@ class _DeclaredUnwritten(Unwritten, Declared):
     """Draws other calls."""
 
 
-def _drawing_words(run: Run, module: Mapping[str, Any], **words: Any) -> Word:
-    known = {"run": run, "store": run.store, "chance": run.random, "stack": run.stack, **words}
-    return lambda name: known[name] if name in known else module[name]
+def _drawing_words(run: Run, module: Mapping[str, Any], **more: Any) -> Words:
+    known = {"run": run, "store": run.store, "chance": run.random, "stack": run.stack, **more}
+    return Words(known, module.__getitem__)
 
 
 def declared(
     file: Path, solver: str, asking: type[Asking], module: Mapping[str, Any]
 ) -> tuple[type[Declared], ...]:
     """The actions of a file, in its order; ``module`` is what the solver's module of actions defines."""
-    asking.module = ChainMap(dict(module), _WORDS)
+    asking.module = {**_WORDS, **module}
     rows = tomllib.loads(file.read_text("utf-8"))
     return tuple(_action(f"{solver}:{name}", solver, row, asking) for name, row in rows.items())
 
@@ -197,7 +192,7 @@ def _action(name: str, solver: str, row: Mapping[str, Any], asking: type[Asking]
 def _kind(text: str, name: str, module: Mapping[str, Any]) -> Any:
     """The annotation that ``KIND, HOW TO DRAW IT`` stands for."""
     script = Script(text, name, is_expression=True)
-    found = script.run(lambda word: module[word] if word in module else vars(kinds)[word])
+    found = script.run(Words(module, vars(kinds).__getitem__))
     parts = found if isinstance(found, tuple) else (found,)
     if isinstance(parts[0], kinds.Kind):
         parts = (Any, *parts)

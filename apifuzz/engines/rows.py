@@ -13,6 +13,7 @@ restricts only the first argument, and ``or ()`` is for no arguments. Such a row
 from __future__ import annotations
 
 import ast
+import builtins
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, reduce
@@ -29,8 +30,25 @@ from smtlib import default_theories
 LETTERS = "abcd"
 _CALLS = "calls"
 
-Word = Callable[[str], Any]
-"""Gives the meaning of a word."""
+Find = Callable[[str], Any]
+"""Finds what a word means. Raises KeyError or AttributeError where it means nothing."""
+
+_PYTHON = vars(builtins)
+_NOTHING: dict[str, Any] = {}
+
+
+class Words(dict[str, Any]):
+    """What words mean: those that are known, Python's own, and others as ``find`` says when first needed."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, known: Mapping[str, Any], find: Find = _NOTHING.__getitem__) -> None:
+        super().__init__(known)
+        self._find = find
+
+    def __missing__(self, name: str) -> Any:
+        found = self[name] = _PYTHON[name] if name in _PYTHON else self._find(name)
+        return found
 
 
 class Route:
@@ -53,13 +71,13 @@ class Route:
         named = [place for place, letter in enumerate(LETTERS, 1) if letter in self.words]
         return count == named[-1] if named else bool(self.plain) or count >= least
 
-    def holds(self, word: Word) -> bool:
+    def holds(self, words: Words) -> bool:
         """Whether its condition does."""
-        return self._when is None or bool(self._when.run(word))
+        return self._when is None or bool(self._when.run(words))
 
-    def make(self, word: Word) -> Any:
+    def make(self, words: Words) -> Any:
         """What the call gives."""
-        return self._call.run(word)
+        return self._call.run(words)
 
 
 class Rows:
@@ -118,41 +136,30 @@ def read_calls(file: Path) -> dict[str, Script]:
     return {name.replace("-", "_"): Script(text, name) for name, text in found.items()}
 
 
-def choose(routes: Sequence[Route], word: Word, chance: Chance) -> Route | None:
+def choose(routes: Sequence[Route], words: Words, chance: Chance) -> Route | None:
     """One of the routes whose conditions hold, drawn where there are several; None where there is none."""
-    fitting = [route for route in routes if route.holds(word)]
+    fitting = [route for route in routes if route.holds(words)]
     if len(fitting) > 1:
         return chance.pick(fitting)
     return fitting[0] if fitting else None
 
 
-def make_by(routes: Sequence[Route], word: Word, chance: Chance, lacking: str) -> Any:
+def make_by(routes: Sequence[Route], words: Words, chance: Chance, lacking: str) -> Any:
     """What one of the routes makes. Raises :class:`Unsupported`, with what is ``lacking``, if none fits."""
-    route = choose(routes, word, chance)
+    route = choose(routes, words, chance)
     if route is None:
         raise Unsupported(lacking)
-    return route.make(word)
-
-
-_PYTHON: dict[str, Any] = {
-    f.__name__: f for f in (abs, bool, chr, format, hash, int, len, list, sorted, str, sum, tuple)
-}
+    return route.make(words)
 
 
 def words_of(
-    args: Sequence[Any], indices: Sequence[int], other: Word, more: Mapping[str, Any] | None = None
-) -> Word:
-    """What the words of every solver's rows mean for some arguments and indices; others as ``other`` says."""
-    known: dict[str, Any] = {"args": args, "rest": args[1:], "indices": indices, **(more or {})}
-    known.update(zip(LETTERS, args, strict=False))
-    known.update(zip("ij", indices, strict=False))
-
-    def word(name: str) -> Any:
-        if name in known:
-            return known[name]
-        return _PYTHON[name] if name in _PYTHON else other(name)
-
-    return word
+    args: Sequence[Any], indices: Sequence[int], find: Find, more: Mapping[str, Any] | None = None
+) -> Words:
+    """What the words of every solver's rows mean for some arguments and indices; others as ``find`` says."""
+    words = Words({"args": args, "rest": args[1:], "indices": indices, **(more or {})}, find)
+    words.update(zip(LETTERS, args, strict=False))
+    words.update(zip("ij", indices, strict=False))
+    return words
 
 
 # Operators that take more arguments than two
@@ -192,31 +199,16 @@ def fold(kind: str, args: Sequence[Any], call: Callable[..., Any], both: Callabl
 
 
 class Script:
-    """Statements in Python's syntax, or one expression. What they name is looked up when they are run."""
+    """Statements in Python's syntax, or one expression; their names are words."""
 
     def __init__(self, text: str, place: str, is_expression: bool = False) -> None:
         body = f"return {text}" if is_expression else text
         made = compile(f"def script():\n{indent(body, '    ')}\n", place, "exec")
         self.code = next(part for part in made.co_consts if isinstance(part, CodeType))
 
-    def run(self, word: Word) -> Any:
-        """What is returned. ``word`` gives the meaning of a name, or raises KeyError."""
-        return FunctionType(self.code, _Words(word))()
-
-
-class _Words(dict[str, Any]):
-    """Looks names up when they are first needed; what has none there is one of Python's own."""
-
-    def __init__(self, word: Word) -> None:
-        super().__init__()
-        self._word = word
-
-    def __missing__(self, name: str) -> Any:
-        try:
-            found = self[name] = self._word(name)
-        except AttributeError:
-            raise KeyError(name) from None
-        return found
+    def run(self, words: Words) -> Any:
+        """What is returned."""
+        return FunctionType(self.code, words)()
 
 
 # Questions about sorts and terms, with the expected answers: rows of two expressions
@@ -244,31 +236,29 @@ class Questions:
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)
 
-    def ask(self, kind: str, about: object, word: Word, *names: str) -> None:
+    def ask(self, kind: str, about: object, words: Words, *names: str) -> None:
         """Ask the questions of some tables. Raises Misbehaviour of ``kind`` for an unexpected answer."""
         for name in names:
             for text, question, answer in self._tables.get(name, ()):
-                found, expected = question.run(word), answer.run(word)
+                found, expected = question.run(words), answer.run(words)
                 if found != expected:
                     expect(kind, found, expected, f"{text} of {about!s:.300}")
 
-    def run(self, name: str, word: Word, /, **known: Any) -> None:
-        """Ask what a script says. Its words are ``known``, those of ``word``, and ``ask``, which takes the
+    def run(self, name: str, words: Words, /, **known: Any) -> None:
+        """Ask what a script says. Its words are ``known``, those of ``words``, and ``ask``, which takes the
         kind of a wrong answer, what is asked about, tables, and further words; ``also`` asks what another
         script says.
         """
 
-        def find(name: str) -> Any:
-            return known[name] if name in known else word(name)
-
         def ask(kind: str, about: object, /, *tables: str, **more: Any) -> None:
-            self.ask(kind, about, lambda name: more[name] if name in more else find(name), *tables)
+            self.ask(kind, about, Words(more, own.__getitem__) if more else own, *tables)
 
         def also(script: str, **more: Any) -> None:
-            self.run(script, word, **(known | more))
+            self.run(script, words, **(known | more))
 
         known |= {"ask": ask, "also": also, "ask_which": self.ask_which}
-        self.scripts[name].run(find)
+        own = Words(known, words.__getitem__)
+        self.scripts[name].run(own)
 
     def ask_which(self, handle: Any, name: str, about: str) -> None:
         """Ask a sort every question that sorts of one name only answer with yes."""

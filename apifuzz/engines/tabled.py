@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from apifuzz.call import Call
 from apifuzz.engine import Engine
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import Questions, Script, words_of
+from apifuzz.engines.rows import Questions, Script, Words, words_of
 from apifuzz.interface import Capabilities
 
 _NONE = object()
@@ -47,8 +47,7 @@ class TableEngine(Engine):
         names = [field.name for field in fields(call)]  # type: ignore[arg-type]
 
         def make(*arguments: Any) -> Any:
-            known = dict(zip(names, arguments, strict=True))
-            return script.run(lambda name: known[name] if name in known else self.word(name))
+            return script.run(Words(dict(zip(names, arguments, strict=True)), self.word))
 
         return make
 

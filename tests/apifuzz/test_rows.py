@@ -6,7 +6,6 @@ import builtins
 import dis
 import re
 import tomllib
-from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from types import CodeType
@@ -24,7 +23,7 @@ from apifuzz.engines.bitwuzla import session as bitwuzla_session
 from apifuzz.engines.cvc5 import calls as cvc5_calls
 from apifuzz.engines.cvc5 import terms
 from apifuzz.engines.declared import Declared
-from apifuzz.engines.rows import Route, Rows, Script, choose, fold, read_rows, words_of
+from apifuzz.engines.rows import Route, Rows, Script, Words, choose, fold, read_rows
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.engines.z3 import words as z3_words
 from apifuzz.interface import ApiSort, ApiTerm, Head, HeadKind, TermKind
@@ -34,10 +33,6 @@ from apifuzz.run import Settings
 from apifuzz.trace import read_trace
 from smtlib.sorts import bit_vector
 from tests.apifuzz.counting import api_functions
-
-
-def words(**known: Any) -> Callable[[str], Any]:
-    return known.__getitem__
 
 
 @pytest.mark.parametrize(
@@ -55,8 +50,8 @@ def words(**known: Any) -> Callable[[str], Any]:
     ],
 )
 def test_a_call_is_what_python_would_make_of_it(text: str, value: object) -> None:
-    word = words(x=5, some=[7, 8], f=lambda *args: args)
-    assert Route(text).make(word) == value
+    words = Words({"x": 5, "some": [7, 8], "f": lambda *args: args})
+    assert Route(text).make(words) == value
 
 
 def test_a_new_row_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,12 +84,12 @@ def test_letters_say_how_many_arguments_a_call_takes() -> None:
 def test_a_call_whose_condition_does_not_hold_is_not_drawn() -> None:
     routes = [Route("f(a)", "a > 3"), Route("g(a)")]
     drawn = {
-        number: {getattr(choose(routes, words_of([number], (), words()), Chance(seed)), "text", "")
+        number: {getattr(choose(routes, Words({"a": number}), Chance(seed)), "text", "")
                  for seed in range(20)}
         for number in (3, 4)
     }  # fmt: skip
     assert drawn == {3: {"g(a)"}, 4: {"f(a)", "g(a)"}}
-    assert choose(routes[:1], words_of([3], (), words()), Chance(1)) is None
+    assert choose(routes[:1], Words({"a": 3}), Chance(1)) is None
 
 
 def test_more_than_two_arguments_are_taken_as_the_theory_files_say() -> None:
@@ -167,9 +162,9 @@ def test_every_word_of_an_action_means_something(solver: str) -> None:
         assert action.drawing is None or words_in(action.drawing.code) <= known
         if action.script is not None:
             asking = action.asking(run, engine)
-            word = asking.words(action(*(None for _ in action.takes)))
-            for name in words_in(action.script.code) - vars(builtins).keys():
-                word(name)
+            words = asking.words(action(*(None for _ in action.takes)))
+            for name in words_in(action.script.code):
+                words[name]
 
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "oxiz", "z3"])
@@ -232,9 +227,9 @@ def test_every_script_of_questions_runs(solver: str, monkeypatch: pytest.MonkeyP
     ran = set()
     run = Script.run
 
-    def noting(script: Script, word: Callable[[str], Any]) -> Any:
+    def noting(script: Script, words: Words) -> Any:
         ran.add(script)
-        return run(script, word)
+        return run(script, words)
 
     monkeypatch.setattr(Script, "run", noting)
     ending = replay(engine, read_trace(ASKED.format(solver=solver)))

@@ -10,7 +10,7 @@ from bitwuzla import Kind
 
 from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.session import FLOAT_FORMATS, OPERATORS, VALUES, Session, kind_named
-from apifuzz.engines.rows import Word, associativity, choose, fold, make_by, words_of
+from apifuzz.engines.rows import Words, associativity, choose, fold, make_by, words_of
 from apifuzz.interface import Head, Misbehaviour, Rejected
 from apifuzz.values import bit_words, read_value
 from smtlib import Signature, Sort
@@ -45,12 +45,12 @@ class Operators:
     def make_value(self, sort: Sort, text: str) -> Any:
         """The value that ``text`` writes. Raises Rejected for text that writes none of this sort."""
         try:
-            name, words = read_value(sort, text)
+            name, known = read_value(sort, text)
         except ValueError as error:
             raise Rejected(f"{text} is no value of sort {sort}") from error
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
-        word = self._words((), sort.indices, sort, words)
-        return make_by(routes, word, self.random, f"value {text} of sort {sort}")
+        words = self._words((), sort.indices, sort, known)
+        return make_by(routes, words, self.random, f"value {text} of sort {sort}")
 
     def make(self, head: Head, sort: Sort, args: Sequence[Any], sorts: Sequence[Sort]) -> Any:
         """The operator applied to handles of these sorts; ``sort`` is the result's."""
@@ -58,9 +58,9 @@ class Operators:
         names = [s.name for s in sorts]
         routes, plain = OPERATORS.find(name, names), OPERATORS.plain(name, names)
         width = sorts[0].indices[0] if sorts and sorts[0].indices else 0
-        word = self._words(args, indices, sort, {"width": width})
+        words = self._words(args, indices, sort, {"width": width})
         if not plain:
-            return make_by(routes, word, self.random, f"operator {name}")
+            return make_by(routes, words, self.random, f"operator {name}")
         kind, others = kind_named(plain), routes[1:]
         if len(args) > 2:
             choice = self.random.randrange(3)
@@ -72,10 +72,10 @@ class Operators:
         else:
             # Mostly the plain call: equivalent ones would replace the requested kind.
             choice = 1 if self.random.random() < 0.2 else 2
-        other = choose(others, word, self.random) if choice == 1 else None
+        other = choose(others, words, self.random) if choice == 1 else None
         if other is None or other.plain:
             return self.session.make(kind_named(other.plain) if other else kind, args, indices)
-        return other.make(word)
+        return other.make(words)
 
     def _in_parts(self, associativity: str, kind: Any, args: Sequence[Any]) -> Any:
         """Applications to two arguments, put together."""
@@ -88,7 +88,7 @@ class Operators:
     def _has_uninterpreted(self, sort: Sort) -> bool:
         return sort.name in self.session.declared or any(map(self._has_uninterpreted, sort.args))
 
-    def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, words: dict[str, Any]) -> Word:
+    def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, known: dict[str, Any]) -> Words:
         def word(name: str) -> Any:
             match name:
                 case "sort":
@@ -99,11 +99,11 @@ class Operators:
                     return lambda number, whole: self._nearest(sort, number, whole)
             return self.session.word(name)
 
-        return words_of(args, indices, word, words)
+        return words_of(args, indices, word, known)
 
     def _bits(self, number: int, width: int) -> Any:
-        word = words_of((), (), self.session.word, bit_words(number, width))
-        return make_by(VALUES.find("BitVec"), word, self.random, "bits")
+        words = words_of((), (), self.session.word, bit_words(number, width))
+        return make_by(VALUES.find("BitVec"), words, self.random, "bits")
 
     def _nearest(self, sort: Sort, number: Fraction, whole: int) -> Any:
         """A value as the nearest to the number that it is: every rounding mode leaves it as it is."""

@@ -10,7 +10,7 @@ import bitwuzla
 from apifuzz.chance import Chance
 from apifuzz.engines.bitwuzla.session import QUESTIONS, WAYS
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import choose, words_of
+from apifuzz.engines.rows import Words, make_by
 from apifuzz.interface import Option, OptionKind, Rejected, Unsupported, must
 
 _HIGHEST = 1 << 16
@@ -73,18 +73,16 @@ class Settings:
 
     def _set(self, option: Any, value: bool | int | str, text: str) -> None:
         options = self.options
-        words = {"options": options, "option": option, "value": value, "text": text}
-        words |= {"long": options.lng(option), "is_bool": isinstance(value, bool)}
+        known = {"options": options, "option": option, "value": value, "text": text}
+        known |= {"long": options.lng(option), "is_bool": isinstance(value, bool)}
         # Not Options.shrt, which in bitwuzla 0.9 crashes on options that have no short name.
-        words["short"] = bitwuzla.OptionInfo(options, option).shrt()
-        route = choose(WAYS.find("set"), words.__getitem__, self.random)
-        assert route is not None, "there is always a way"
-        route.make(words.__getitem__)
+        known["short"] = bitwuzla.OptionInfo(options, option).shrt()
+        make_by(WAYS.find("set"), Words(known), self.random, "no way to set it")
 
     def inspect(self) -> None:
         """Ask every option all it can be asked, and compare the two ways to ask."""
         for option in bitwuzla.Option:
             asked = bitwuzla.OptionInfo(self.options, option)
             kind, name = asked.kind().name, asked.lng()
-            words = {"options": self.options, "option": option, "asked": asked, "kind": kind, "name": name}
-            QUESTIONS.ask("value", f"option {name}", words_of((), (), words.__getitem__), "option", kind)
+            known = {"options": self.options, "option": option, "asked": asked, "kind": kind, "name": name}
+            QUESTIONS.ask("value", f"option {name}", Words(known), "option", kind)

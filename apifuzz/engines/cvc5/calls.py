@@ -11,7 +11,7 @@ import cvc5
 from cvc5 import Kind
 
 from apifuzz.engines.cvc5.session import Session
-from apifuzz.engines.rows import Questions, Route, Word, associativity, fold, make_by, read_rows, words_of
+from apifuzz.engines.rows import Find, Questions, Route, associativity, fold, make_by, read_rows, words_of
 from apifuzz.interface import HeadKind
 from apifuzz.values import bit_words
 from smtlib import Sort
@@ -50,14 +50,14 @@ def make(
     routes: Sequence[Route],
     args: Sequence[Any] = (),
     indices: Sequence[int] = (),
-    **words: Any,
+    **known: Any,
 ) -> Any:
     """What one of the routes makes, which is ``what``. Raises :class:`Unsupported` where there is none."""
-    word = words_of(args, indices, word_of(session), words)
-    return make_by(routes, word, session.random, f"no {what}")
+    words = words_of(args, indices, word_of(session), known)
+    return make_by(routes, words, session.random, f"no {what}")
 
 
-def word_of(session: Session) -> Word:
+def word_of(session: Session) -> Find:
     """What a word means: a kind, a rounding mode, a method of what makes terms."""
 
     def word(name: str) -> Any:

@@ -26,7 +26,7 @@ from apifuzz.engines.cvc5.session import (
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import BINDERS, Terms, pattern_in
 from apifuzz.engines.profile import profile
-from apifuzz.engines.rows import read_calls, words_of
+from apifuzz.engines.rows import Words, read_calls
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.engines.walking import walk
 from apifuzz.interface import Capabilities, Option, Unsupported, expect
@@ -189,7 +189,7 @@ class Cvc5Engine(TableEngine):
 
 Cvc5Engine.words = {
     **{word.__name__: word for word in (define_recursive, Definition, quote_symbol)},
-    **{word.__name__: word for word in (as_datatypes, print_datatypes, pattern_in, walk, words_of)},
+    **{word.__name__: word for word in (Words, as_datatypes, print_datatypes, pattern_in, walk)},
     **{"BINDERS": BINDERS, "Kind": Kind, "QUESTIONS": QUESTIONS, "Unsupported": Unsupported},
     **{"answer": answer, "MEMBERS": MEMBERS, "kind_of": kind_of, "expect": expect},
     **{"rounding_modes": RoundingMode, "sign": lambda number: (number > 0) - (number < 0)},

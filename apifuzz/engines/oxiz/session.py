@@ -12,7 +12,7 @@ from apifuzz.chance import Chance
 from apifuzz.engines.rows import (
     Questions,
     Route,
-    Word,
+    Words,
     associativity,
     choose,
     fold,
@@ -72,7 +72,7 @@ class Session:
 
     def words(
         self, args: Sequence[Any], indices: Sequence[int] = (), more: Mapping[str, Any] | None = None
-    ) -> Word:
+    ) -> Words:
         """The words for some arguments and indices."""
         return words_of(args, indices, self.word, more)
 
@@ -81,8 +81,8 @@ class Session:
     def sort(self, sort: Sort, chance: Chance) -> str:
         """The text that oxiz has for a sort."""
         args = [self.sort(part, chance) for part in sort.args]
-        routes, word = SORTS.find(sort.name, [""] * len(args)), self.words(args, sort.indices)
-        found: str = make_by(routes, word, chance, f"sort {sort}")
+        routes, words = SORTS.find(sort.name, [""] * len(args)), self.words(args, sort.indices)
+        found: str = make_by(routes, words, chance, f"sort {sort}")
         return found
 
     def object_of(self, sort: Sort, chance: Chance) -> Any:
@@ -93,16 +93,16 @@ class Session:
 
     # Terms
 
-    def make(self, name: str, routes: Sequence[Route], word: Word, chance: Chance) -> Any:
+    def make(self, name: str, routes: Sequence[Route], words: Words, chance: Chance) -> Any:
         """A term by one of the routes, which is remembered."""
-        route = choose(routes, word, chance)
+        route = choose(routes, words, chance)
         if route is None:
             raise Unsupported(name)
 
         def again() -> Any:
             if not route.plain:
-                return route.make(word)
-            call, args = getattr(self.manager, route.plain), word("args")
+                return route.make(words)
+            call, args = getattr(self.manager, route.plain), words["args"]
             # A minus of one argument is another operator than that of two.
             kind = associativity(name) if len(args) > 1 else ""
             return fold(kind, args, call, lambda *parts: self.manager.mk_and(list(parts)))

@@ -90,11 +90,13 @@ _spares: list[tuple[int, Any]] = []
 
 def keep_spare() -> None:
     """Make a context that a fork of this process may use: each that a fork makes itself takes thousands of
-    page faults, which is as long as twenty other calls.
+    page faults, which is as long as twenty other calls. Signatures are read for all forks, too.
     """
     if not _spares:
         set_up_process()
         _spares.append((os.getpid(), z3.Context(rlimit=RESOURCE_LIMIT)))
+        for function in filter(inspect.isfunction, vars(z3).values()):
+            takes_context(function)
 
 
 class HeldTerm:

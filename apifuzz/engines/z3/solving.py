@@ -80,7 +80,7 @@ class Solving:
         if self.tracking != PLAIN or self.kind not in ("solver", "simple") or self.logic:
             # Else solvers made of tactics give empty cores, also of assumptions.
             parameters["unsat_core"] = True
-        known = parameter_names(solver)
+        known = parameter_names(solver) if parameters else ()
         for name, value in parameters.items():
             if name in known:
                 solver.set(name, value)

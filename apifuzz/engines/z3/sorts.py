@@ -53,12 +53,12 @@ class Sorts:
             return parsed_sort(session, f"({quoted} {applied})", names, declaration)
         if name == "FloatingPoint" and sort.indices[1] < MIN_SIGNIFICAND:
             raise Unsupported(f"z3 requires significands of {MIN_SIGNIFICAND} bits or more")
-        word = words_of(args, sort.indices, words_in(session))
+        words = words_of(args, sort.indices, words_in(session))
         routes = SORTS.find(name, [""] * len(args))
-        route = choose(routes, word, session.random)
+        route = choose(routes, words, session.random)
         if route is None:
             raise Unsupported(f"z3 has no sort {name}")
-        return preferred(session, [r for r in routes if r.holds(word)], route).make(word)
+        return preferred(session, [r for r in routes if r.holds(words)], route).make(words)
 
     def member(self, head: Head) -> Any:
         """The declaration of the constructor, tester or selector that a head names."""

@@ -13,7 +13,7 @@ from typing import Any
 import z3
 
 from apifuzz.chance import Chance
-from apifuzz.engines.rows import Route, Word, associativity, fold, words_of
+from apifuzz.engines.rows import Route, Words, associativity, fold, words_of
 from apifuzz.engines.walking import walk
 from apifuzz.engines.z3.session import Session
 from apifuzz.engines.z3.sorts import Sorts
@@ -117,13 +117,13 @@ class Terms:
         """Every way to make the term; the last is the parser's, which is always there."""
         more = {"sort": self.sorts.of(sort), "is_set": sort.name == "Set"}
         more["array"] = (len(args), self.session.array_of(args))
-        word = words_of(args, head.indices, words_in(self.session), more)
+        words = words_of(args, head.indices, words_in(self.session), more)
         # A word alone for two arguments does not take one.
         routes = OPERATORS.find(head.name, [s.name for s in arg_sorts])
         found = self._ways(
             head.name,
             [r for r in routes if not r.plain or len(args) > 1 or not associativity(head.name)],
-            word,
+            words,
             args,
         )
         return [*found, lambda: self._template(head, sort, args, arg_sorts)]
@@ -131,20 +131,20 @@ class Terms:
     def value_ways(self, sort: ApiSort, text: str) -> list[Way]:
         """Every way to make the value; the last is the parser's, which is always there."""
         try:
-            name, words = read_value(sort.sort, text)
+            name, known = read_value(sort.sort, text)
         except ValueError:
             return [lambda: self._parsed(sort, text)]
-        word = words_of((), sort.sort.indices, words_in(self.session), {**words, "sort": sort.handle})
+        words = words_of((), sort.sort.indices, words_in(self.session), {**known, "sort": sort.handle})
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
-        return [*self._ways(name, routes, word, ()), lambda: self._parsed(sort, text)]
+        return [*self._ways(name, routes, words, ()), lambda: self._parsed(sort, text)]
 
-    def _ways(self, name: str, routes: Sequence[Route], word: Word, args: Sequence[Any]) -> list[Way]:
+    def _ways(self, name: str, routes: Sequence[Route], words: Words, args: Sequence[Any]) -> list[Way]:
         def way(route: Route) -> Way:
             if route.plain:
-                return lambda: fold(associativity(name), args, word(route.plain), z3.And)
-            return lambda: route.make(word)
+                return lambda: fold(associativity(name), args, words[route.plain], z3.And)
+            return lambda: route.make(words)
 
-        fitting = [route for route in routes if route.holds(word)]
+        fitting = [route for route in routes if route.holds(words)]
         if self.session.plain and fitting:
             fitting = [preferred(self.session, fitting, fitting[0])]
         return [way(route) for route in fitting]

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 from z3 import z3core
 
-from apifuzz.engines.rows import Questions, Route, Rows, Word, read_rows, words_of
+from apifuzz.engines.rows import Find, Questions, Route, Rows, read_rows, words_of
 from apifuzz.engines.z3.session import Session, takes_context
 
 _ROWS = read_rows(Path(__file__).with_name("calls.toml"))
@@ -20,7 +20,7 @@ OPERATORS, VALUES, SORTS, BINDERS, WAYS = (_ROWS[name] for name in _TABLES)
 QUESTIONS = Questions(Path(__file__).with_name("questions.toml"))
 
 
-def words_in(session: Session) -> Word:
+def words_in(session: Session) -> Find:
     """What a word means in a session."""
 
     def word(name: str) -> Any:
@@ -41,13 +41,13 @@ def words_in(session: Session) -> Word:
     return word
 
 
-def drawn(session: Session, rows: Rows, row: str, /, **words: Any) -> Any:
+def drawn(session: Session, rows: Rows, row: str, /, **known: Any) -> Any:
     """What one of the calls of a row makes."""
-    routes, word = rows.find(row), words_of((), (), words_in(session), words)
+    routes, words = rows.find(row), words_of((), (), words_in(session), known)
     found = session.random.pick(routes)
     if session.plain:
-        found = preferred(session, [route for route in routes if route.holds(word)], found)
-    return found.make(word)
+        found = preferred(session, [route for route in routes if route.holds(words)], found)
+    return found.make(words)
 
 
 def preferred(session: Session, routes: Sequence[Route], drawn: Route) -> Route:
