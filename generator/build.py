@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, trusted_answers
 from corpus.store import Corpus
-from generator.declaring import StrategySettings
+from generator.declaring import StrategyEntry, StrategySettings
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.loading import RuleKind, load_library
 from generator.registry import STRATEGIES, find_strategy, make_strategy
 from generator.seeds.source import SeedSource, seeds_of_corpus, seeds_of_folder, seeds_of_strategy
 from generator.strategy import Strategy
+from solvers.specs import parse_spec
 
 CORPUS = "corpus"
 
@@ -44,11 +45,22 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     Raises :class:`GenerationError` or :class:`CorpusError`.
     """
     entry = find_strategy(name)
+    settings = _for_its_solvers(entry, settings)
     if sources.seeds is not None and "seeds" not in entry.needs:
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
     library = _library(sources, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
     return make_strategy(name, library, settings, seeds)
+
+
+def _for_its_solvers(entry: StrategyEntry, settings: StrategySettings) -> StrategySettings:
+    """The settings with those solvers that the strategy's tests are for."""
+    if not entry.only:
+        return settings
+    solvers = tuple(spec for spec in settings.solvers if parse_spec(spec).kin in entry.only)
+    if not solvers and settings.solvers:
+        raise GenerationError(f"{entry.name} makes tests for {', '.join(entry.only)} only; none is named")
+    return replace(settings, solvers=solvers)
 
 
 def find_first_answers(

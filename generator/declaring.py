@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -63,7 +63,9 @@ class StrategyInputs:
 
 @dataclass(frozen=True, slots=True)
 class StrategyEntry:
-    """A strategy's name, what it does, takes and knows of the answers, and how it is made."""
+    """A strategy's name, what it does, takes and knows of the answers, and how it is made. ``only`` are the
+    solvers (``kin``) that its tests are for; empty: all.
+    """
 
     name: str
     about: str
@@ -72,3 +74,8 @@ class StrategyEntry:
     make: Callable[[StrategyInputs], Strategy]
     needs: frozenset[Need] = frozenset(("library",))
     settings: tuple[Setting, ...] = ()
+    only: tuple[str, ...] = ()
+
+    def is_for(self, kinds: Collection[str]) -> bool:
+        """Whether its tests are for one of these solvers."""
+        return not self.only or not set(self.only).isdisjoint(kinds)

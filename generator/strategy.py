@@ -26,7 +26,8 @@ class GeneratedTest(Struct, frozen=True):
     known beforehand is said in ``known`` as well.
 
     ``options`` (as in a spec) are added to those of every solver known by name, as far as all of them have
-    these options.
+    these options. ``only`` are the solvers (``kin``) that it is for; empty: all. ``judged_by`` names the
+    oracle in turn that can say most of it, if there is one.
     """
 
     index: int
@@ -41,6 +42,8 @@ class GeneratedTest(Struct, frozen=True):
     implies: str | None = None
     origin: str = ""
     options: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    judged_by: str = ""
 
     @property
     def listed(self) -> str:

@@ -30,5 +30,8 @@ def _shapes() -> dict[str, CommandShape]:
     }
 
 
+OBJECTIVES = frozenset(("maximize", "minimize", "assert-soft"))
+"""The commands that say what is to be optimised; they have no influence on satisfiability."""
+
 COMMANDS: dict[str, CommandShape] = _shapes()
 """By name, the commands that only have a shape."""

@@ -162,6 +162,9 @@ class Campaign:
         names = list(dict.fromkeys(settings.strategy))
         others = others or {}
         solvers = find_solvers(settings.specs, texts=any(name not in others for name in names))
+        kinds = {solver.kin for solver in solvers}
+        fitting = [name for name in names if name not in STRATEGIES or STRATEGIES[name].is_for(kinds)]
+        names = fitting or names
         if settings.base is not None:
             place = settings.solver.index(settings.base)
             solvers[place] = replace(solvers[place], is_base=True)

@@ -311,11 +311,17 @@ def perform(
 ) -> RunResult | Confirmation:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
     if isinstance(task, ConfirmTask):
-        return _confirm(task, for_test(solvers, task.options, task.test.options), runner)
+        return _confirm(task, _solvers_for(task.test, task.options, solvers), runner)
     test = task.test or (make(task.name) if make else None)
     if test is None:
         return RunResult(task, {}, 0.0)
-    return _run(task, test, for_test(solvers, task.options, test.options), runner)
+    return _run(task, test, _solvers_for(test, task.options, solvers), runner)
+
+
+def _solvers_for(test: GeneratedTest, options: Options, solvers: Sequence[Solver]) -> Sequence[Solver]:
+    """The solvers that the test is for, with the options for it."""
+    chosen = for_test(solvers, options, test.options)
+    return [solver for solver in chosen if not test.only or solver.kin in test.only]
 
 
 def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: Runner) -> RunResult:

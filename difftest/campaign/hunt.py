@@ -338,7 +338,8 @@ class _Hunt:
                 if isinstance(task, ConfirmTask) and self.options.by_work:
                     task = replace(task, checks=QUICK_CHECKS)
                 if isinstance(task, RunTask) and not task.confirms:
-                    task = replace(task, turn=self.turns.draw(self._spent()))
+                    turn = self.turns.choose(task.test) if task.test is not None else ""
+                    task = replace(task, turn=turn or self.turns.draw(self._spent()))
             self.executor.submit(task)
             self.running += 1
 
@@ -418,7 +419,7 @@ class _Hunt:
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
         seconds = 1.0 if self.options.by_work else result.turn_seconds
-        self.turns.pay(task.turn, seconds, result.counts.get(RELATION + task.turn, {}))
+        self.turns.pay(task.turn, seconds, result.counts.get(RELATION + task.turn, {}), task.test)
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
         if not result.verdicts:

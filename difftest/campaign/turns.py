@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from difftest.campaign.bandit import Bandit
+from generator.strategy import GeneratedTest
 
 SHARE = 0.15
 """Of all time that solvers take."""
@@ -25,21 +26,35 @@ class Turns:
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
 
+    def choose(self, test: GeneratedTest) -> str:
+        """The oracle for a test that needs one, whatever the time: the one that it names, or, if only one
+        kind of solver runs on it, the one whose turn it is. Else empty.
+        """
+        if test.judged_by in self._owed:
+            return test.judged_by
+        return self._next() if len(test.only) == 1 else ""
+
     def draw(self, seconds: float) -> str:
         """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
         one.
         """
-        if not self._owed or self._spent > SHARE * seconds:
-            return ""
-        return max(self._owed, key=self._owed.__getitem__)
+        return "" if self._spent > SHARE * seconds else self._next()
 
-    def pay(self, name: str, seconds: float, tried: Mapping[str, int]) -> None:
-        """What a turn took, and what came of its claims."""
+    def _next(self) -> str:
+        return max(self._owed, key=self._owed.__getitem__, default="")
+
+    def pay(
+        self, name: str, seconds: float, tried: Mapping[str, int], test: GeneratedTest | None = None
+    ) -> None:
+        """What a turn took on a test, and what came of its claims. Where the test needs an oracle in turn,
+        that does not count as a part of the share.
+        """
         if name not in self._owed:
             return
         # A turn that came to nothing counts as well, so that another one is next.
         charged = max(seconds, 0.001)
-        self._spent += seconds
+        if test is None or not self.choose(test):
+            self._spent += seconds
         self._bandit.pay(name, charged, sum(tried.get(word, 0) for word in _JUDGED))
         for other, share in self._bandit.shares().items():
             self._owed[other] += share * charged

@@ -8,6 +8,7 @@ from difftest.models.model_reader import NotCheckable
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError
 from smtlib.script import read_script
+from smtlib.shapes import OBJECTIVES
 from smtlib.sorts import Sort
 from smtlib.terms import Term, TermTable
 from solvers.running.script import Script
@@ -23,11 +24,14 @@ SILENCED = frozenset(
 
 @dataclass(slots=True)
 class State:
-    """What is declared, defined and asserted at one point of a script."""
+    """What is declared, defined and asserted at one point of a script; ``objectives`` are the commands that
+    say what is to be optimised.
+    """
 
     commands: list[CheckedCommand]
     assumed: tuple[Term, ...]
     table: TermTable
+    objectives: tuple[CheckedCommand, ...] = ()
 
     @classmethod
     def at(cls, script: Script, check: int) -> State:
@@ -44,7 +48,10 @@ class State:
             if command.name.startswith("check-sat"):
                 seen += 1
                 if seen == check:
-                    return cls([c for level in levels for c in level], command.terms, checked.table)
+                    there = [c for level in levels for c in level]
+                    plain = [c for c in there if c.name not in OBJECTIVES]
+                    objectives = tuple(c for c in there if c.name in OBJECTIVES)
+                    return cls(plain, command.terms, checked.table, objectives)
             elif command.name == "push":
                 levels += [[] for _ in range(_count(command))]
             elif command.name == "pop":
@@ -52,7 +59,7 @@ class State:
             elif command.name == "reset":
                 levels = [[]]
             elif command.name == "reset-assertions":
-                levels = [[c for c in levels[0] if c.name != "assert"]]
+                levels = [[c for c in levels[0] if c.name not in ("assert", *OBJECTIVES)]]
             elif command.name == "set-option" and command.sexp[1:2] == [":global-declarations"]:
                 raise NotCheckable("global declarations")
             else:

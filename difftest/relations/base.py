@@ -113,6 +113,10 @@ class Case:
         """The asserted terms as text, the assumptions of the question last."""
         return [print_term(term) for term in (*self.assertions, *self.state.assumed)]
 
+    def question(self, more: str = "") -> str:
+        """What the test asks, and ``more`` after the answer."""
+        return "".join([*map(print_command, self.state.objectives), QUESTION, more])
+
     def text(
         self,
         asserted: Iterable[str] | None = None,
@@ -151,7 +155,8 @@ class Case:
 
     def require_exact(self) -> None:
         """NotCheckable if something is asserted that solvers read differently, or approximate."""
-        roots = (*self.assertions, *self.state.assumed)
+        objectives = [term for command in self.state.objectives for term in command.terms]
+        roots = (*self.assertions, *self.state.assumed, *objectives)
         found = {term.name for term in postorder(roots)} & not_total()
         if found:
             raise NotCheckable(f"not defined everywhere: {min(found)}")

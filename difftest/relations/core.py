@@ -23,7 +23,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     }
     # A solver prints the first name that a term has: one with a name of its own gets no other.
     named = [term if name in own else f"(! {term} :named {name})" for name, term in names.items()]
-    printed = case.printed(case.text(named, "(check-sat)(get-unsat-core)", [_CORES]), "unsat")
+    printed = case.printed(case.text(named, case.question("(get-unsat-core)"), [_CORES]), "unsat")
     core = printed[0]
     if isinstance(core, SExpList) and len(core) < len(names) and all(name in names for name in core):
         yield Claim((case.text([names[name] for name in core]),), Rule.UNSAT, WHY)

@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from difftest.models.model_reader import NotCheckable
 from difftest.relations.base import Case, Claim, Relation, Rule, listed
 from difftest.relations.goals import formula_of
-from smtlib.printer import print_term
+from smtlib.printer import print_term, sort_text
 from smtlib.reader import sexp_text
 from smtlib.sorts import BOOL
+from smtlib.terms import Term
 from solvers.options import option_table
 
+INSTANCE = (
+    "The second script asserts that constants satisfy what is below the quantifier and that the formula does "
+    "not hold which the solver gives instead; for a universal quantifier, the reverse."
+)
 WHY = "The solver eliminates the quantifiers of one formula and gets the other, so they cannot differ."
 
 
@@ -29,13 +34,26 @@ def _eliminated(case: Case, text: str) -> str:
     return formula_of(listed(goals, "goals", 2)[1])
 
 
+def _instance(case: Case, term: Term, free: str) -> Claim | None:
+    """That constants instead of the variables do not contradict the result: often without quantifiers."""
+    names = {variable.name for variable in term.variables}
+    if names & {name for command in case.state.commands for name in (d.name for d in command.declarations)}:
+        return None
+    head = [*case.head, *(f"(declare-const {print_term(v)} {sort_text(v.sort)})" for v in term.variables)]
+    body = print_term(term.args[0])
+    sides = [body, f"(not {free})"] if term.name == "exists" else [f"(not {body})", free]
+    return Claim((case.text(sides, head=head),), Rule.UNSAT, INSTANCE)
+
+
 def _claims(case: Case) -> Iterator[Claim]:
     for term in case.subterms:
         if term.sort is BOOL and term.name in ("forall", "exists") and term.variables:
             text = print_term(term)
             free = _eliminated(case, text)
             if free != text:
-                yield Claim((case.text([f"(distinct {text} {free})"]),), Rule.UNSAT, WHY)
+                claims = [Claim((case.text([f"(distinct {text} {free})"]),), Rule.UNSAT, WHY)]
+                claims += filter(None, [_instance(case, term, free)])
+                yield from case.in_order(claims, lambda claim: claim.why)
 
 
 RELATION = Relation("elimination", "quantifiers are eliminated wrongly", _claims, place="elimination")

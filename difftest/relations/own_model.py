@@ -8,14 +8,35 @@ from collections.abc import Iterator
 
 from difftest.models.cross_check import own_spelling, put_in
 from difftest.models.model_reader import NotCheckable
-from difftest.relations.base import Case, Claim, Relation, Rule
+from difftest.models.state import State
+from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
+from smtlib.commands import print_command
+from smtlib.printer import print_term
+from smtlib.terms import postorder
+from solvers.running.script import Script
 
 WHY = "The second script defines the symbols of the formula as the solver's model of it does."
+FALSE = (
+    "The second script asserts that an assertion is false where the symbols are defined as in the solver's "
+    "model."
+)
+
+
+def _negated(formula: str) -> str | None:
+    """The script that asks for an assertion that the model in ``formula`` makes false; None if it leaves a
+    symbol open. Solvers rarely say sat where there are quantifiers, and more often unsat to this.
+    """
+    state = State.at(Script.of(formula), 0)
+    if state.symbols or state.uninterpreted:
+        return None
+    lines = [print_command(command) for command in state.commands if command.name != "assert"]
+    terms = [print_term(command.terms[0]) for command in state.commands if command.name == "assert"]
+    return "\n".join([*lines, f"(assert (not (and true {' '.join(terms)})))", QUESTION]) + "\n"
 
 
 def _claims(case: Case) -> Iterator[Claim]:
     printed = case.ask(
-        case.text(question="(check-sat)(get-model)", before=["(set-option :produce-models true)"])
+        case.text(question=case.question("(get-model)"), before=["(set-option :produce-models true)"])
     )
     said, _, model = printed.lstrip().partition("\n")
     if said.strip() != "sat":
@@ -23,6 +44,10 @@ def _claims(case: Case) -> Iterator[Claim]:
     found = put_in(case.script, case.check, model)
     if found.open_operators:
         raise NotCheckable(f"not defined everywhere: {found.open_operators[0]}")
+    if any(term.variables for term in postorder(case.assertions)):
+        negated = _negated(found.formula)
+        if negated is not None:
+            yield Claim((own_spelling(case.solver, negated),), Rule.UNSAT, FALSE)
     # Whether sorts may have more elements than the model names is left open.
     yield Claim((own_spelling(case.solver, found.loose or found.formula),), Rule.SAT, WHY)
 

@@ -22,7 +22,7 @@ _COMMUTE = frozenset(
 _FUNCTIONS = ("declare-fun", "declare-const", "define-fun")
 
 
-class _Names(Naming):
+class Names(Naming):
     """Gives the functions of a script new names."""
 
     def __init__(self, names: dict[str, str]) -> None:
@@ -65,7 +65,7 @@ def _claims(case: Case) -> Iterator[Claim]:
             for name, n in zip(names, numbers, strict=False)
             if name not in kept
         }
-        naming = _Names(new if all(map(case.is_free, new.values())) else {})
+        naming = Names(new if all(map(case.is_free, new.values())) else {})
         head = [print_command(c, naming) for c in state.commands if c.name not in ("assert", *SILENCED)]
         terms = [
             print_term(_turned(state.table, term, chance), naming)

@@ -24,7 +24,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     if not texts:
         return
     printed = case.printed(
-        case.text(question=f"(check-sat)(get-value ({' '.join(texts)}))", before=[_OPTION]), "sat"
+        case.text(question=case.question(f"(get-value ({' '.join(texts)}))"), before=[_OPTION]), "sat"
     )[0]
     values = [sexp_text(listed(pair, length=2)[1]) for pair in listed(printed)]
     if len(values) == len(texts):

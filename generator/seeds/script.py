@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from smtlib import (
@@ -25,6 +25,8 @@ from smtlib import (
 )
 from smtlib.environment import Datatype
 from smtlib.scanner import CHECKS
+from smtlib.shapes import OBJECTIVES
+from smtlib.terms import declarations_in, free_in
 
 MAX_PARENTHESES = 60_000
 """Texts with more opening ones are not read: that alone would take seconds."""
@@ -59,7 +61,7 @@ class SeedScript:
     ``prelude`` declares sorts, datatypes and symbols, in order. ``assertions`` are those in force at the
     one check-sat, assumptions included; ``terms`` all terms in them, each once, arguments before what uses
     them. No assertion has ``:named`` annotations; no bound variable is named
-    like a symbol of the script.
+    like a symbol of the script. ``objectives`` say what its check-sat optimises.
     """
 
     table: TermTable
@@ -69,6 +71,7 @@ class SeedScript:
     definitions: Mapping[Declaration, Definition]
     datatypes: Mapping[str, Datatype]
     logic: str
+    objectives: tuple[CheckedCommand, ...] = ()
 
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -80,6 +83,23 @@ class SeedScript:
         """The terms in the assertions and in the bodies of definitions, arguments first."""
         bodies = [d.body for command in self.prelude for d in command.definitions]
         return tuple(postorder([*self.assertions, *bodies]))
+
+    @cached_property
+    def closed(self) -> tuple[Term, ...]:
+        """The terms in the assertions that have no free variable, but for literals and annotations."""
+        free: dict[Term, frozenset[Term]] = {}
+        for term in self.terms:
+            free[term] = free_in(term, free)
+        kinds = (Kind.SYMBOL, Kind.OPERATOR, Kind.BINDER)
+        return tuple(term for term in self.terms if not free[term] and term.kind in kinds)
+
+    @cached_property
+    def constants(self) -> tuple[Declaration, ...]:
+        """The declared constants that no definition uses."""
+        bodies = [d.body for command in self.prelude for d in command.definitions]
+        used = set(declarations_in(bodies))
+        commands = [c for c in self.prelude if c.name in ("declare-fun", "declare-const")]
+        return tuple(d for c in commands for d in c.declarations if not d.params and d not in used)
 
     @cached_property
     def is_quantified(self) -> bool:
@@ -127,16 +147,21 @@ def read_seed(text: str) -> SeedScript | str:
 def _script(checked: CheckedScript) -> SeedScript | str:
     prelude: list[CheckedCommand] = []
     levels: list[list[Term]] = [[]]
+    objectives: list[list[CheckedCommand]] = [[]]
     checks = 0
     for command in checked.commands:
         if command.name in _KEPT and not checks:
             prelude.append(command)
         elif command.name == "assert":
             levels[-1].append(command.terms[0])
+        elif command.name in OBJECTIVES and not checks:
+            objectives[-1].append(command)
         elif command.name == "push":
             levels.extend([] for _ in range(_count(command)))
+            objectives.extend([] for _ in range(_count(command)))
         elif command.name == "pop" and not checks:
             del levels[len(levels) - _count(command) :]
+            del objectives[len(objectives) - _count(command) :]
         elif command.name in ("reset", "reset-assertions") and not checks:
             return "resets before its check-sat"
         elif command.declarations or command.name in ("declare-map", "declare-type-var"):
@@ -153,7 +178,9 @@ def _script(checked: CheckedScript) -> SeedScript | str:
     names += [command.sort.name for command in prelude if command.sort]
     if len(set(names)) < len(names):
         return "a name declared twice"
-    return _bounded(checked, tuple(prelude), asked)
+    found = _bounded(checked, tuple(prelude), asked)
+    goals = tuple(command for level in objectives for command in level)
+    return replace(found, objectives=goals) if goals and isinstance(found, SeedScript) else found
 
 
 def _bounded(

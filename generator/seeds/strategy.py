@@ -40,6 +40,8 @@ class Mutant:
     known: tuple[str | None, ...] = ()
     implied_by: Callable[[], str] | None = None
     implies: Callable[[], str] | None = None
+    only: tuple[str, ...] = ()
+    judged_by: str = ""
 
 
 class SeedStrategy(ABC):
@@ -110,7 +112,11 @@ class SeedStrategy(ABC):
         text = head[1].text(index, mutant.notes, mutant.text())
         implied_by = mutant.implied_by() if mutant.implied_by else None
         implies = mutant.implies() if mutant.implies else None
-        return GeneratedTest(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies)
+        return GeneratedTest(
+            *(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies),
+            only=mutant.only,
+            judged_by=mutant.judged_by,
+        )
 
     def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]]:
         """The header for tests from these seeds, and the issues behind them."""

@@ -1,0 +1,189 @@
+"""The strategy ``horn``: Horn clauses whose conditions and steps come from a seed formula.
+
+The constants of the seed formula become the variables of the clauses. Some of them are the arguments of each
+predicate. Facts, steps and queries take conditions and terms from the seed formula, so that clauses are about
+its theory. Of a seed formula that has Horn clauses itself, some clauses are left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from generator.declaring import StrategyEntry
+from generator.seeds.script import SeedScript
+from generator.seeds.source import Seed
+from generator.seeds.strategy import Mutant, SeedStrategy
+from generator.settings import Setting, integer
+from smtlib import BOOL, Declaration, Term, print_command, print_term
+from smtlib.horn import NotHorn, read_clauses
+from smtlib.printer import sort_text
+from smtlib.sorts import INT
+
+_MOST_VARIABLES = 8
+_MOST_ARGUMENTS = 4
+_NOT_BOUND = ("RegLan", "->")
+_KEPT_SHARE = 0.85
+_MOVED_SHARE = 0.5
+_JUDGES = ("horn", "own-model")
+
+
+class Horn(SeedStrategy):
+    """Horn clauses from parts of seed formulas."""
+
+    name = "horn"
+
+    def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
+        """Other clauses each time."""
+        script = seed.script()
+        make = partial(_subset, script) if _is_horn(script) else _maker(seed)
+        while make is not None:
+            yield _mutant(seed, make(chance), chance)
+
+
+def _mutant(seed: Seed, text: str, chance: random.Random) -> Mutant:
+    return Mutant(lambda: text, (seed,), judged_by=chance.choice(_JUDGES))
+
+
+def _is_horn(script: SeedScript) -> bool:
+    declared = [
+        d for c in script.prelude if c.name in ("declare-fun", "declare-const") for d in c.declarations
+    ]
+    if not declared or any(d.result is not BOOL for d in declared) or not any(d.params for d in declared):
+        return False
+    try:
+        return bool(read_clauses(script.assertions, set(declared)))
+    except NotHorn:
+        return False
+
+
+def _subset(script: SeedScript, chance: random.Random) -> str:
+    """Some of the seed formula's clauses, in another order."""
+    kept = [term for term in script.assertions if chance.random() < _KEPT_SHARE] or list(script.assertions)
+    chance.shuffle(kept)
+    return _script([*map(print_command, script.prelude)], [print_term(term) for term in kept])
+
+
+def _script(head: list[str], clauses: list[str]) -> str:
+    lines = ["(set-logic HORN)", *head, *(f"(assert {clause})" for clause in clauses), "(check-sat)"]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Predicate:
+    """A predicate and the constants of the seed formula that its arguments stand for."""
+
+    name: str
+    home: tuple[Declaration, ...]
+
+    @property
+    def declaration(self) -> str:
+        return f"(declare-fun {self.name} ({' '.join(sort_text(d.result) for d in self.home)}) Bool)"
+
+    def of(self, args: list[str]) -> str:
+        return f"({self.name} {' '.join(args)})"
+
+
+class _Maker:
+    """Makes clauses from the parts of one seed formula."""
+
+    def __init__(self, script: SeedScript, prefix: str) -> None:
+        self._prefix = prefix
+        self._variables = script.constants
+        names = {d.name for d in self._variables}
+        self._head = [
+            print_command(command)
+            for command in script.prelude
+            if not names & {d.name for d in command.declarations}
+        ]
+        plain = [term for term in script.closed if not term.variables]
+        self._conditions = [term for term in plain if term.sort is BOOL]
+        self._terms: dict[str, list[Term]] = {}
+        for term in plain:
+            self._terms.setdefault(sort_text(term.sort), []).append(term)
+        self._bound = " ".join(f"({d.name} {sort_text(d.result)})" for d in self._variables)
+
+    def __call__(self, chance: random.Random) -> str:
+        """A script of facts, steps and queries."""
+        most = min(_MOST_ARGUMENTS, len(self._variables))
+        predicates = [
+            _Predicate(f"{self._prefix}{n}", tuple(chance.sample(self._variables, chance.randint(1, most))))
+            for n in range(chance.randint(1, 3))
+        ]
+        clauses = [self._fact(chance.choice(predicates), chance) for _ in range(chance.randint(1, 2))]
+        clauses += [self._step(predicates, chance) for _ in range(chance.randint(1, 4))]
+        clauses += [self._query(chance.choice(predicates), chance) for _ in range(chance.randint(1, 2))]
+        return _script([*self._head, *(p.declaration for p in predicates)], clauses)
+
+    def _clause(self, premises: list[str], conclusion: str) -> str:
+        return f"(forall ({self._bound}) (=> (and true true {' '.join(premises)}) {conclusion}))"
+
+    def _fact(self, predicate: _Predicate, chance: random.Random) -> str:
+        return self._clause(self._some_conditions(chance), predicate.of(self._moved(predicate, chance)))
+
+    def _step(self, predicates: list[_Predicate], chance: random.Random) -> str:
+        premises = [_at_home(chance.choice(predicates))]
+        if chance.random() < 0.2:
+            other = chance.choice(predicates)
+            premises.append(other.of(self._moved(other, chance)))
+        target = chance.choice(predicates)
+        conclusion = target.of(self._moved(target, chance))
+        return self._clause([*premises, *self._some_conditions(chance)], conclusion)
+
+    def _query(self, predicate: _Predicate, chance: random.Random) -> str:
+        return self._clause([_at_home(predicate), *self._some_conditions(chance)], "false")
+
+    def _some_conditions(self, chance: random.Random) -> list[str]:
+        count = min(len(self._conditions), chance.randrange(3))
+        texts = [print_term(term) for term in chance.sample(self._conditions, count)]
+        return [f"(not {text})" if chance.random() < 0.4 else text for text in texts]
+
+    def _moved(self, predicate: _Predicate, chance: random.Random) -> list[str]:
+        """Arguments: the constants themselves, or terms of the same sorts."""
+        found = []
+        for constant in predicate.home:
+            terms = self._terms.get(sort_text(constant.result))
+            if chance.random() >= _MOVED_SHARE:
+                found.append(constant.name)
+            elif constant.result is INT and (not terms or chance.random() < 0.5):
+                found.append(f"(+ {constant.name} {chance.choice(('1', '2', '(- 1)'))})")
+            else:
+                found.append(print_term(chance.choice(terms)) if terms else constant.name)
+        return found
+
+
+def _at_home(predicate: _Predicate) -> str:
+    return predicate.of([d.name for d in predicate.home])
+
+
+def _maker(seed: Seed) -> _Maker | None:
+    """None if the seed formula has symbols that cannot become variables."""
+    script = seed.script()
+    declared = [d for c in script.prelude if c.name.startswith("declare-") for d in c.declarations]
+    variables = script.constants
+    if (
+        not 0 < len(variables) <= _MOST_VARIABLES
+        or set(declared) - set(variables)
+        or any(command.name == "declare-sort" for command in script.prelude)
+        or any(d.result.name in _NOT_BOUND for d in variables)
+    ):
+        return None
+    prefix = "reach"
+    while prefix in seed.text:
+        prefix += "!"
+    return _Maker(script, prefix)
+
+
+ENTRY = StrategyEntry(
+    name="horn",
+    about="Horn clauses whose conditions and steps come from a seed formula",
+    takes="seeds",
+    knows="nothing",
+    make=lambda inputs: Horn(
+        inputs.seeds, inputs.settings.seed, inputs.values, integer(inputs.values, "tests")
+    ),
+    needs=frozenset(("seeds",)),
+    settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
+)

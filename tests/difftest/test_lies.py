@@ -1,0 +1,132 @@
+"""Relations of problem classes, and of what z3 alone has: each with a solver that lies there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from difftest import Limits, Solver, find_solver
+from difftest.oracles.base import Observation
+from difftest.triage.examine import examine
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+
+Fake = Callable[..., Solver]
+PLAIN = "(set-logic ALL)(declare-const x Int)(assert (< x 5))(check-sat)"
+GOALS = """(set-option :opt.priority {})(declare-const x Int)(declare-const r Real)(assert (< x 5))
+(assert-soft (> x 2) :weight 0.5 :id a)(assert-soft (< x 0) :id b)(assert-soft (< x 1) :id a)
+(maximize x)(minimize r)(check-sat)"""
+HORN = """(set-logic HORN)(declare-fun p (Int) Bool)(assert (forall ((x Int)) (=> (= x 0) (p x))))
+(assert (forall ((x Int)) (=> (and (p x) (< x {})) (p (+ x 1)))))
+(assert (forall ((x Int)) (=> (p x) (< x 2))))(check-sat)"""
+QUANTIFIED = (
+    "(declare-const y Int)(assert (exists ((x Int)) (and (< y x) (< x 9))))(assert (< 0 y))(check-sat)"
+)
+
+
+def tried(solver: Solver, text: str, name: str) -> tuple[list[str], dict[str, int]]:
+    """Why claims of a relation are violated, and what came of all of them."""
+    with Runner(warm=False) as runner:
+        verdict = runner.judge(solver, Script.of(text), Limits(20))
+        seen = Observation(text, [solver], {solver.name: verdict}, claims=9)
+        seen = examine(seen, [name], runner, Limits(20))[1]
+    return [found.why for found in seen.violations], dict(seen.tried.get(name, {}))
+
+
+REAL = "\nsubprocess.run([{z3!r}, sys.argv[-1]])"
+LIES = {
+    # Group a costs 0.5 where x < 1, else 1; b costs nothing where x < 0. So x is -1 in the end, or 4 alone.
+    "not attained": ("lex", ("(/ 1.0 2.0)", "0", "4", "(* (- 1) oo)"), "has the maximum|beyond -"),
+    "exceeded": ("box", ("(/ 1.0 2.0)", "0", "3", "(* (- 1) oo)"), "beyond the maximum"),
+    "cost": ("box", ("0", "0", "4", "(* (- 1) oo)"), "has the minimum"),
+    "open": ("box", ("(/ 1.0 2.0)", "0", "4", "(+ 1.0 epsilon)"), "beyond the minimum"),
+    "unbounded": ("box", ("(/ 1.0 2.0)", "0", "oo", "(* (- 1) oo)"), "no bound"),
+    "later": ("lex", ("(/ 1.0 2.0)", "0", "(- 3)", "(* (- 1) oo)"), "those before"),
+    "dominated": ("pareto", ("(/ 1.0 2.0)", "1", "0", "0"), "one is better"),
+}
+
+
+def liar_with_z3(fake: Fake, body: str, name: str = "z3-liar") -> Solver:
+    """A solver that does what ``body`` says if it ends with ``sys.exit()``, else what z3 does."""
+    return fake(f"{body}{REAL.format(z3=find_solver('z3').argv[0])}", name)
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_wrong_optimum_is_seen(lie: str, fake: Fake) -> None:
+    priority, values, part = LIES[lie]
+    printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"
+    body = f"if 'maximize' in text:\n    say('sat', {printed!r}); sys.exit()"
+    found, _ = tried(liar_with_z3(fake, body), GOALS.format(priority), "optimum")
+    assert found, lie
+    assert any(word in why for word in part.split("|") for why in found)
+
+
+@pytest.mark.parametrize("priority", ["lex", "box"])
+def test_right_optima_hold(priority: str) -> None:
+    text = GOALS.format(priority).replace("(< x 5)", "(and (< (- 9) x 5) (< (- 2.0) r))")
+    found, held = tried(find_solver("z3"), text, "optimum")
+    assert found == []
+    assert held["held"] >= 5
+
+
+def test_objectives_change_no_relation(fake: Fake) -> None:
+    found, held = tried(find_solver("z3"), GOALS.format("box"), "cube")
+    assert (found, set(held)) == ([], {"held"})
+    found, _ = tried(fake("say('sat' if 'maximize' in text else 'unsat')"), GOALS.format("box"), "cube")
+    assert found
+
+
+@pytest.mark.parametrize(("limit", "lie"), [(1, "unsat"), (3, "sat")])
+def test_a_wrong_answer_to_horn_clauses_is_seen(limit: int, lie: str, fake: Fake) -> None:
+    text = HORN.format(limit)
+    assert tried(find_solver("z3"), text, "horn")[0] == []
+    liar = liar_with_z3(fake, f"if 'set-logic HORN' in text:\n    say({lie!r}); sys.exit()")
+    found, _ = tried(liar, text, "horn")
+    assert len(found) == 1
+    assert "rounds" in found[0]
+
+
+def test_what_is_not_horn_is_not_judged() -> None:
+    text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (or (p x) (p (+ x 1)))))(check-sat)"
+    assert tried(find_solver("z3"), text, "horn") == ([], {"no Horn clauses": 1})
+
+
+def test_an_interpretation_that_breaks_a_clause_is_seen(fake: Fake) -> None:
+    model = "((define-fun p ((x Int)) Bool (< 0 x 2)))"
+    body = f"if 'get-model' in text:\n    say('sat', {model!r}); sys.exit()"
+    found, _ = tried(liar_with_z3(fake, body), HORN.format(1), "own-model")
+    assert len(found) == 1
+    assert "an assertion is false" in found[0]
+    assert tried(find_solver("z3"), HORN.format(1), "own-model")[0] == []
+
+
+@pytest.mark.parametrize("result", ["(< y 9)", "(< y 7)"])
+def test_a_wrong_elimination_is_seen(result: str, fake: Fake) -> None:
+    body = f"if 'get-qe' in text:\n    say({result!r}); sys.exit()"
+    liar = liar_with_z3(fake, body, "cvc5-liar")
+    assert tried(liar, QUANTIFIED, "elimination")[0]
+    right = liar_with_z3(fake, body.replace(result, "(< y 8)"), "cvc5-liar")
+    found, held = tried(right, QUANTIFIED, "elimination")
+    assert (found, held) == ([], {"held": 2})
+
+
+# What a solver says, by the relation: a condition on the text, and what it prints there.
+OF_Z3 = {
+    "by-tactic": "say('unsat' if 'check-sat-using' in text else 'sat')",
+    "goals": "say('(goals (goal false :precision precise :depth 1))') if '(apply' in text else "
+    "say('unsat' if 'false' in text else 'sat')",
+    "simplifier": "say('unsat' if 'set-simplifier' in text else 'sat')",
+    "values": "say('sat', '((x 7) ((< x 5) true))') if 'get-value' in text else "
+    "say('unsat' if text.count('assert') > 1 else 'sat')",
+    "own-model": "say('sat', '((define-fun x () Int 7))') if 'get-model' in text else "
+    "say('unsat' if 'define-fun' in text else 'sat')",
+}
+
+
+@pytest.mark.parametrize("name", OF_Z3)
+def test_a_lie_of_what_z3_alone_has_is_seen(name: str, fake: Fake) -> None:
+    liar = replace(find_solver("z3"), argv=fake(OF_Z3[name], "z3-liar").argv)
+    found, _ = tried(liar, PLAIN, name)
+    assert len(found) == 1

@@ -1,0 +1,90 @@
+"""The strategies ``optimise``, ``horn`` and ``eliminate``: what their tests ask for, and whom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from difftest.oracles import ORACLES
+from generator import GenerationError, SeedSource, StrategySettings, make_strategy, seeds_of_folder
+from generator.build import Sources, build_strategy
+from generator.strategy import GeneratedTest
+from smtlib import BOOL, CheckedScript, check_script, read_script
+from smtlib.horn import read_clauses
+from smtlib.shapes import OBJECTIVES
+from tests.generator.small import formulas
+
+NAMES = ("optimise", "horn", "eliminate")
+OWN = """(declare-const x Int)(push)(minimize (* 3 x))(pop)(assert (< x 9))(maximize (* 7 x))
+(assert-soft (< x 4) :weight 5)(check-sat)"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
+    folder = tmp_path_factory.mktemp("seeds")
+    for number, text in enumerate(formulas()):
+        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
+    return seeds_of_folder(folder)
+
+
+def made_by(source: SeedSource, name: str, count: int = 40) -> list[GeneratedTest]:
+    made = make_strategy(name, None, StrategySettings(seed=3), source)
+    return list(made.generate(0, count))
+
+
+def checked(test: GeneratedTest) -> CheckedScript:
+    found = check_script(read_script(test.text))
+    assert found.errors == []
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tests_are_well_sorted_and_name_an_oracle_in_turn(source: SeedSource, name: str) -> None:
+    for test in made_by(source, name):
+        assert checked(test).commands[-1].name == "check-sat"
+        assert ORACLES[test.judged_by].in_turn
+
+
+def test_objectives_are_for_the_solvers_that_know_them(source: SeedSource) -> None:
+    for test in made_by(source, "optimise"):
+        assert test.only == ("z3",)
+        assert any(command.name in OBJECTIVES for command in checked(test).commands)
+    with pytest.raises(GenerationError, match="makes tests for z3 only"):
+        build_strategy("optimise", Sources(seeds="corpus"), StrategySettings(solvers=("cvc5",)))
+
+
+def test_objectives_of_a_seed_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "own.smt2").write_text(OWN)
+    source = seeds_of_folder(tmp_path)
+    texts = [test.text for test in made_by(source, "optimise")]
+    assert 20 < sum("(maximize (* 7 x))" in text for text in texts) < 40
+    assert any("(assert-soft (< x 4) :weight 5)" in text for text in texts)
+    assert not any("(minimize (* 3 x))" in text for text in texts)
+    assert all("7" not in test.text.split("(set-logic")[1] for test in made_by(source, "eliminate", 5))
+
+
+def test_horn_clauses_are_horn_clauses(source: SeedSource) -> None:
+    for test in made_by(source, "horn"):
+        script = checked(test)
+        predicates = {d for c in script.commands if c.name == "declare-fun" for d in c.declarations}
+        assert all(d.result is BOOL for d in predicates)
+        heads = [clause.head for clause in read_clauses(script.assertions, predicates)]
+        assert None in heads
+        assert any(heads)
+
+
+def test_of_horn_clauses_some_are_kept(tmp_path: Path) -> None:
+    clauses = [f"(assert (forall ((x Int)) (=> (and (p x) (< x {n})) (p (+ x {n})))))" for n in range(10, 30)]
+    text = "\n".join(["(set-logic HORN)(declare-fun p (Int) Bool)", *clauses, "(check-sat)"])
+    (tmp_path / "clauses.smt2").write_text(text)
+    for test in made_by(seeds_of_folder(tmp_path), "horn", 10):
+        kept = [line for line in test.text.splitlines() if line.startswith("(assert")]
+        assert set(kept) <= set(clauses)
+        assert len(kept) > 10
+
+
+def test_constants_become_variables(source: SeedSource) -> None:
+    for test in made_by(source, "eliminate"):
+        script = checked(test)
+        assert any(term.variables for assertion in script.assertions for term in [assertion, *assertion.args])
