@@ -1,6 +1,5 @@
 (set-option :smt.random_seed 9)
 (declare-const c Real)
-(declare-const k Real)
 (assert (not ((_ partial-order 4) (ite (> c 0.0) c (- c)) c)))
-(assert (< k (/ k (ite (> (abs c) 0.0) (abs c) (- (abs c))))))
+(assert (< 1.0 (/ 1.0 (ite (> (abs c) 0.0) (abs c) (- (abs c))))))
 (check-sat)
