@@ -1,5 +1,4 @@
 (declare-sort U 0)
 (declare-const f U)
-(declare-const g (Array U Bool))
-(assert (forall ((x (Array U Bool))) (= g (store x f true))))
+(assert (forall ((x (Array U Bool)) (y (Array U Bool))) (= (store x f true) (store y f true))))
 (check-sat)
