@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, trusted_answers
 from corpus.store import Corpus
+from generator.alone import with_alone
 from generator.declaring import StrategyEntry, StrategySettings
 from generator.errors import GenerationError
 from generator.library import Library
@@ -50,7 +52,34 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
     library = _library(sources, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
-    return make_strategy(name, library, settings, seeds)
+    made = make_strategy(name, library, settings, seeds)
+    return with_alone(made, _own(entry, sources, settings, library)) if settings.alone else made
+
+
+def _own(
+    entry: StrategyEntry, sources: Sources, settings: StrategySettings, shared: Library | None
+) -> dict[str, Strategy]:
+    """The strategy for each kind of solver, over what only this kind accepts of the corpus; without those
+    that have nothing to draw on.
+    """
+    kinds: dict[str, tuple[str, ...]] = {}
+    for spec in settings.solvers:
+        kind = parse_spec(spec).kin
+        kinds[kind] = (*kinds.get(kind, ()), spec)
+    found: dict[str, Strategy] = {}
+    if (
+        len(kinds) < 2
+        or not entry.is_endless
+        or sources.corpus is None
+        or sources.seeds not in (None, CORPUS)
+    ):
+        return found
+    for kind, specs in kinds.items():
+        with suppress(GenerationError):
+            library = None if shared is None else _library(sources, specs).beyond(shared)
+            seeds = _seeds(sources, settings, specs) if "seeds" in entry.needs else None
+            found[kind] = make_strategy(entry.name, library, replace(settings, solvers=specs), seeds)
+    return found
 
 
 def _for_its_solvers(entry: StrategyEntry, settings: StrategySettings) -> StrategySettings:
@@ -83,8 +112,10 @@ def find_first_answers(
         return find_answers(CorpusAnswers(opened), islice(source.texts(), total), jobs, progress, total)
 
 
-def _seeds(sources: Sources, settings: StrategySettings) -> SeedSource:
-    """The seeds that ``sources`` names, with what is known of their answers."""
+def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] = ()) -> SeedSource:
+    """The seeds that ``sources`` names, with what is known of their answers. ``only``: those of the corpus
+    that these solvers accept and others do not.
+    """
     name = sources.seeds or CORPUS
     if name in STRATEGIES:
         plain = StrategySettings(seed=settings.seed, solvers=settings.solvers)
@@ -93,7 +124,10 @@ def _seeds(sources: Sources, settings: StrategySettings) -> SeedSource:
     if name != CORPUS:
         return seeds_of_folder(Path(name), trusted_answers(CachedAnswers()))
     with Corpus.open(_corpus(sources)) as opened:
-        return seeds_of_corpus(opened, settings.solvers, trusted_answers(CorpusAnswers(opened)))
+        answers = trusted_answers(CorpusAnswers(opened))
+        if only:
+            return seeds_of_corpus(opened, only, answers, settings.solvers)
+        return seeds_of_corpus(opened, settings.solvers, answers)
 
 
 def _library(sources: Sources, solvers: tuple[str, ...]) -> Library:

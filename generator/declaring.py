@@ -24,7 +24,7 @@ class StrategySettings:
     """What a user can set. Each strategy uses what concerns it.
 
     ``solvers`` are those that tests are for: what one of them does not know is not used. ``given`` are
-    the strategy's own settings, as ``NAME=VALUE``.
+    the strategy's own settings, as ``NAME=VALUE``. ``alone``: some tests are for one of the solvers alone.
     """
 
     seed: int = 1
@@ -32,6 +32,7 @@ class StrategySettings:
     skeleton: int = 0
     solvers: tuple[str, ...] = REFERENCES
     given: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class StrategyInputs:
 @dataclass(frozen=True, slots=True)
 class StrategyEntry:
     """A strategy's name, what it does, takes and knows of the answers, and how it is made. ``only`` are the
-    solvers (``kin``) that its tests are for; empty: all.
+    solvers (``kin``) that its tests are for; empty: all. ``is_endless``: there is a test for every index.
     """
 
     name: str
@@ -75,6 +76,7 @@ class StrategyEntry:
     needs: frozenset[Need] = frozenset(("library",))
     settings: tuple[Setting, ...] = ()
     only: tuple[str, ...] = ()
+    is_endless: bool = True
 
     def is_for(self, kinds: Collection[str]) -> bool:
         """Whether its tests are for one of these solvers."""

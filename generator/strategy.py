@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -64,4 +64,18 @@ class Strategy(Protocol):
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Yield the tests with ``start <= index < stop``, in order."""
+        ...
+
+
+@runtime_checkable
+class ClassedStrategy(Strategy, Protocol):
+    """A strategy that tells the class of a test without making it."""
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """The classes, each of some share of the tests."""
+        ...
+
+    def class_of(self, index: int) -> str:
+        """The class of the test of this index."""
         ...

@@ -243,7 +243,7 @@ def _strategy(name: str, alone: bool, settings: CampaignSettings) -> Strategy:
         given = tuple(text for text in given if text.partition("=")[0] in own)
         seeds = seeds if "seeds" in entry.needs else None
     sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds)
-    made = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given)
+    made = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given, alone=True)
     return build_strategy(name, sources, made)
 
 

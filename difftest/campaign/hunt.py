@@ -151,6 +151,16 @@ def hunt(
         yield from made.run()
 
 
+def _turns(options: HuntOptions, solvers: Sequence[Solver]) -> Turns:
+    if not options.in_turn:
+        return Turns((), options.seed)
+    by_kind = {
+        kind: oracles_in_turn(options.oracles, [solver for solver in solvers if solver.kin == kind])
+        for kind in {solver.kin for solver in solvers}
+    }
+    return Turns(oracles_in_turn(options.oracles, solvers), options.seed, by_kind)
+
+
 class _Hunt:
     """The state of one hunt."""
 
@@ -186,7 +196,7 @@ class _Hunt:
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
         )
-        self.turns = Turns(oracles_in_turn(options.oracles, solvers) if options.in_turn else (), options.seed)
+        self.turns = _turns(options, solvers)
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.
         self.fresh_running: set[TestName] = set()

@@ -18,14 +18,13 @@ import itertools
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
 
 from base.documents import from_document, to_document
 from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
-from generator.strategy import GeneratedTest, Strategy
+from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40
 # What a test is thought to take, in seconds, before any of its arm was run.
@@ -35,20 +34,6 @@ _LONGEST_SCAN = 20_000
 # Indices whose classes are computed together (a byte each), and how many such chunks are kept: 16 MB.
 _CHUNK = 1024
 _CHUNKS = 16_384
-
-
-@runtime_checkable
-class ClassedStrategy(Protocol):
-    """A strategy that tells the class of a test without making it."""
-
-    @property
-    def classes(self) -> Sequence[str]:
-        """The classes, each of some share of the tests."""
-        ...
-
-    def class_of(self, index: int) -> str:
-        """The class of the test of this index."""
-        ...
 
 
 class ListedTests:

@@ -6,7 +6,7 @@ it among them by what they find and how many of their claims are decided.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from difftest.campaign.bandit import Bandit
 from generator.strategy import GeneratedTest
@@ -19,9 +19,12 @@ _JUDGED = ("held", "violated")
 
 
 class Turns:
-    """The turns of the oracles ``names``."""
+    """The turns of the oracles ``names``; ``by_kind`` has those that fit each kind of solver."""
 
-    def __init__(self, names: Sequence[str], seed: int) -> None:
+    def __init__(
+        self, names: Sequence[str], seed: int, by_kind: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._by_kind = by_kind or {}
         self._bandit = Bandit(names, seed)
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
@@ -32,16 +35,16 @@ class Turns:
         """
         if test.judged_by in self._owed:
             return test.judged_by
-        return self._next() if len(test.only) == 1 else ""
+        return self._next(self._by_kind.get(test.only[0], ())) if len(test.only) == 1 else ""
 
     def draw(self, seconds: float) -> str:
         """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
         one.
         """
-        return "" if self._spent > SHARE * seconds else self._next()
+        return "" if self._spent > SHARE * seconds else self._next(self._owed)
 
-    def _next(self) -> str:
-        return max(self._owed, key=self._owed.__getitem__, default="")
+    def _next(self, names: Collection[str]) -> str:
+        return max(names, key=lambda name: self._owed.get(name, 0.0), default="")
 
     def pay(
         self, name: str, seconds: float, tried: Mapping[str, int], test: GeneratedTest | None = None

@@ -251,14 +251,21 @@ def seeds_of_corpus(
     corpus: Corpus,
     solvers: Sequence[str] = REFERENCES,
     answers: Mapping[str, Answer] | None = None,
+    but_not: Sequence[str] = (),
 ) -> SeedSource:
     """The corpus's formulas that all these solvers accept, each text once: well-sorted, not superseded,
-    with one ``check-sat``. ``answers`` are known ones by the text's SHA-256."""
+    with one ``check-sat``. ``answers`` are known ones by the text's SHA-256. Those that all of ``but_not``
+    accept are left out."""
     known = answers or {}
+    left_out: set[str] = set()
+    if but_not:
+        select_usable(corpus, but_not)
+        left_out = {digest for _, _, _, digest, _ in corpus.rows(_CORPUS, [MAX_BYTES])}
     select_usable(corpus, solvers)
     entries = [
         _Entry(source, digest, body, known.get(digest), (issue,) if issue else ())
         for _, source, issue, digest, body in corpus.rows(_CORPUS, [MAX_BYTES])
+        if digest not in left_out
     ]
     skipped = {source: "larger than 1 MiB" for (source,) in corpus.rows(_TOO_LARGE, [MAX_BYTES])}
     return SeedSource(f"the corpus {corpus.path}", entries, skipped)

@@ -173,4 +173,5 @@ ENTRY = StrategyEntry(
     "a learned corpus, --skeleton",
     "nothing",
     _make,
+    is_endless=False,
 )

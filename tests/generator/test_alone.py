@@ -1,0 +1,89 @@
+"""Tests for one solver alone: what they are made from, which tests of a strategy, who runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from difftest import HuntFinished, HuntOptions, Stage, find_solver, hunt
+from difftest.campaign.turns import Turns
+from generator import GeneratedTest, Strategy, StrategySettings
+from generator.alone import BLOCK, EVERY, WithAlone, with_alone
+from generator.build import Sources, build_strategy
+from generator.strategy import ClassedStrategy
+from tests.generator.small import make_corpus
+
+FORMULAS = (
+    "(declare-const x Int)(declare-const y Int)(assert (< x (* 2 y)))",
+    "(declare-const x Int)(assert (or (> x 3) (= (mod x 2) 0)))",
+    "(declare-const b (Bag Int))(declare-const c (Bag Int))(assert (= b (bag.union_max c (bag 1 2))))",
+    "(declare-const x Int)(declare-const y Int)(assert ((_ partial-order 0) x y))",
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("alone")
+    return make_corpus(folder / "formulas", folder / "corpus.duckdb", FORMULAS)
+
+
+def built(corpus: Path, name: str, solvers: Sequence[str] = ("z3", "cvc5"), alone: bool = True) -> Strategy:
+    return build_strategy(name, Sources(corpus), StrategySettings(solvers=tuple(solvers), alone=alone))
+
+
+@pytest.mark.parametrize("name", ["skeletons", "opfuzz"])
+def test_what_one_solver_knows_is_in_tests_for_it_alone(corpus: Path, name: str) -> None:
+    made = built(corpus, name)
+    tests = list(made.generate(0, 2 * BLOCK * EVERY))
+    assert [test.index for test in tests] == list(range(2 * BLOCK * EVERY))
+    words = {("cvc5",): "bag", ("z3",): "-order"}
+    for only, word in words.items():
+        some = [test.text for test in tests if test.only == only]
+        assert len(some) == BLOCK
+        assert any(word in text for text in some)
+    shared = [test.text for test in tests if not test.only]
+    assert not any("bag" in text for text in shared)
+    plain = list(built(corpus, name, alone=False).generate(0, BLOCK))
+    assert plain == tests[:BLOCK]
+    assert list(made.generate(60, 66)) == tests[60:66]
+
+
+def test_one_kind_of_solver_has_no_tests_for_it_alone(corpus: Path) -> None:
+    assert not isinstance(built(corpus, "skeletons", ["z3", "z3[smt.arith.solver=2]"]), WithAlone)
+    assert not isinstance(built(corpus, "enumerate"), WithAlone)
+
+
+def test_tests_for_a_solver_alone_are_a_class(corpus: Path) -> None:
+    made = built(corpus, "skeletons")
+    assert isinstance(made, ClassedStrategy)
+    assert set(made.classes) >= {"only z3", "only cvc5", "Ints"}
+    for test in made.generate(0, 2 * BLOCK * EVERY):
+        assert made.class_of(test.index).startswith("only ") == bool(test.only)
+    assert isinstance(with_alone(made, {}), ClassedStrategy)
+
+
+def test_only_this_solver_runs_it_and_a_relation_looks(tmp_path: Path) -> None:
+    text = "(declare-const x Int)(assert (< x 3))(check-sat)"
+    test = GeneratedTest(0, text, "by-hand", only=("z3",))
+    solvers = [find_solver("z3"), find_solver("cvc5")]
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), in_turn=True, oracles=("-proofs",))
+    *_, end = hunt([test], solvers, options)
+    assert isinstance(end, HuntFinished)
+    assert set(end.summary.outcomes) == {"z3"} or not end.summary.outcomes["cvc5"]
+    assert any(kind.startswith("relation ") for kind in end.summary.statistics)
+
+
+def test_a_test_that_needs_an_oracle_gets_it_besides_the_share() -> None:
+    turns = Turns(["cube", "optimum"], 0, {"z3": ["optimum"]})
+    assert turns.choose(GeneratedTest(0, "", "", judged_by="optimum")) == "optimum"
+    assert turns.choose(GeneratedTest(0, "", "", judged_by="other")) == ""
+    assert turns.choose(GeneratedTest(0, "", "", only=("z3",))) == "optimum"
+    assert turns.choose(GeneratedTest(0, "", "", only=("cvc5",))) == ""
+    assert turns.choose(GeneratedTest(0, "", "")) == ""
+    turns.pay("optimum", 5.0, {}, GeneratedTest(0, "", "", judged_by="optimum"))
+    assert turns.draw(0.0) == "cube"
+    turns.pay("cube", 5.0, {}, GeneratedTest(0, "", ""))
+    assert turns.draw(30.0) == ""
+    assert turns.draw(40.0)
