@@ -30,6 +30,7 @@ def _element(sort: Sort) -> Sort | None:
 INDEXED_BY_FUNCTION: dict[str, Callable[[Sort], Sort | None]] = {
     "map": _element,
     "as-array": lambda sort: None,
+    "ac-op": lambda sort: sort,
     "transitive-closure": lambda sort: sort,
     "nullable.lift": lambda sort: sort.args[0] if sort.name == "Nullable" else None,
 }

@@ -295,6 +295,9 @@ _HANDLERS: dict[str, _Handler] = {
     "synth-inv": _Checker.synth_fun,
 }
 
+KNOWN_COMMANDS: frozenset[str] = frozenset(_HANDLERS)
+"""The commands that are read."""
+
 
 def _shape(sexp: SExpList, length: int, expected: str) -> None:
     if len(sexp) != length:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from smtlib.sorts import BOOL, REGLAN, STRING, Sort, make_sort
+from smtlib.sorts import BOOL, REGLAN, STRING, Sort, bit_vector, make_sort
 
 _Rank = Callable[[Sequence[int], Sequence[Sort]], "Sort | None"]
 
@@ -19,9 +19,12 @@ def tuple_sort(columns: Sequence[Sort]) -> Sort:
 
 
 def alias_sort(name: str, args: tuple[Sort, ...]) -> Sort | None:
-    """The sort that ``(name args ...)`` abbreviates: cvc5's relations and tables, z3's ``(RegEx String)``."""
+    """The sort that ``(name args ...)`` abbreviates: cvc5's relations and tables, z3's ``(RegEx String)`` and
+    ``StringSequence``."""
     if name in ("Relation", "Table") and args:
         return _of("Set" if name == "Relation" else "Bag", args)
+    if name == "StringSequence" and not args:
+        return STRING
     return REGLAN if name == "RegEx" and args == (STRING,) else None
 
 
@@ -138,6 +141,10 @@ def _store_many(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return found if found.name == "Array" and found.args == tuple(values) and not indices else None
 
 
+def _make_bits(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    return bit_vector(len(sorts)) if sorts and not indices and set(sorts) == {BOOL} else None
+
+
 FAMILIES: dict[str, tuple[str, _Rank]] = {
     "const": ("ArraysEx", lambda indices, sorts: None),
     "tuple": ("Tuples", _tuple),
@@ -161,6 +168,7 @@ FAMILIES: dict[str, tuple[str, _Rank]] = {
     "pble": ("Z3Extras", _pseudo_boolean),
     "pbge": ("Z3Extras", _pseudo_boolean),
     "pbeq": ("Z3Extras", _pseudo_boolean),
+    "mkbv": ("FixedSizeBitVectors", _make_bits),
     "select": ("ArraysEx", _select_many),
     "store": ("ArraysEx", _store_many),
 }

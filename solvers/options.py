@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -78,7 +78,8 @@ class OptionTable:
 
     ``checked_against`` is the release it was written for. With ``flags`` an option is switched on by its name
     and off by ``no-`` and its name. The settings in ``tactic_settings`` take a sequence of tactics.
-    ``simplifiers`` keep satisfiability.
+    ``simplifiers`` keep satisfiability. ``left_out``: why a tactic or a simplifier is not used. ``seen``: the
+    options that only a pattern covers, of the release that the file was checked against.
     """
 
     family: str
@@ -89,6 +90,12 @@ class OptionTable:
     last_tactics: tuple[str, ...] = ()
     flags: bool = False
     simplifiers: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    seen: frozenset[str] = frozenset()
+
+    def mentions(self, name: str) -> bool:
+        """Whether somebody has looked at the option: an entry has its name, or it is one of ``seen``."""
+        return name in self.seen or any(known.name == name for known in self.options)
 
     def find(self, option: str) -> KnownOption | None:
         """The entry for ``name=value`` (as written in a spec), or None."""
@@ -148,6 +155,8 @@ def option_table(family: str) -> OptionTable:
         tuple(tactics.get("last", ())),
         data.get("flags", False),
         tuple(tactics.get("simplifiers", ())),
+        {name: why for why, names in tactics.get("left-out", {}).items() for name in names},
+        frozenset(data.get("seen", "").split()),
     )
 
 

@@ -1,4 +1,4 @@
-"""The commands solvers and solvers install."""
+"""The commands solvers, solvers install and solvers discover."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import SOLVER_HELP, Json
-from exhume.screens.console import out, print_json, show_table
+from exhume.screens.console import out, print_json, say, show_table
 from solvers.abilities import probe_abilities
+from solvers.discovery.comparing import NewName, discover
+from solvers.errors import UnknownSolver
 from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 
@@ -25,6 +27,7 @@ def register(app: typer.Typer) -> None:
     )
     solvers.callback()(solvers_command)
     solvers.command("install")(install_command)
+    solvers.command("discover")(discover_command)
     app.add_typer(solvers, name="solvers")
 
 
@@ -116,3 +119,35 @@ def install_command(
         print_json(row)
     else:
         out.print(f"{row['spec']}: {row['version']} at {row['command']}")
+
+
+_SHOWN = 3
+
+
+def discover_command(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver to ask.")],
+    json: Json = False,
+) -> None:
+    """List what a solver has and exhume does not know.
+
+    Asks the solver for its operators, sorts, commands, options, tactics and simplifiers, and prints those
+    that the theory files and its option table lack: one per line, with the ranks or values that it accepts.
+    This takes up to a minute.
+    """
+    solver = find_solver(spec)
+    if solver.family not in PROFILES:
+        raise UnknownSolver(spec, f"only solvers known by name can be asked: {', '.join(PROFILES)}")
+    new = discover(solver, lambda step: None if json else say(f"{spec}: {step}"))
+    if json:
+        print_json([asdict(name) for name in new])
+        return
+    for name in new:
+        out.print(_line(name))
+    out.print(f"{spec}: {len(new)} unknown names")
+
+
+def _line(new: NewName) -> str:
+    more = len(new.guess) - _SHOWN
+    shown = "; ".join(new.guess[:_SHOWN]) + (f"; {more} more" if more > 0 else "")
+    nothing = "no rank found" if new.kind == "operator" else ""
+    return f"{new.kind:10}  {new.name}  {shown or nothing}".rstrip()

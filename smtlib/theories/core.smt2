@@ -7,7 +7,7 @@
   (false Bool :neutral)
   (not Bool Bool :neutral)
   (=> Bool Bool Bool :right-assoc :neutral :was (implies))
-  (and Bool Bool Bool :left-assoc :min 1 :neutral :identity)
+  (and Bool Bool Bool :left-assoc :min 1 :neutral :identity :was (&&))
   (or Bool Bool Bool :left-assoc :min 1 :neutral :identity)
   (xor Bool Bool Bool :left-assoc :neutral)
   (xor Bool Bool :only (z3) :note "one argument")

@@ -56,7 +56,7 @@
   ((_ to_fp e s) RoundingMode Int Real (_ FloatingPoint e s) :where (and (> e 1) (> s 1)) :only (z3) :note "exponent, significand")
   ((_ to_fp e s) RoundingMode Real Int (_ FloatingPoint e s) :where (and (> e 1) (> s 1)) :only (z3) :note "significand, exponent")
   ((_ to_fp e s) (_ BitVec 1) (_ BitVec e) (_ BitVec (- s 1)) (_ FloatingPoint e s) :where (and (> e 1) (> s 1)) :only (z3))
-  (fp.to_ieee_bv (_ FloatingPoint e s) (_ BitVec (+ e s)) :open :only (z3))
+  (fp.to_ieee_bv (_ FloatingPoint e s) (_ BitVec (+ e s)) :open :only (z3) :was (to_ieee_bv))
   (fp.min_i (_ FloatingPoint e s) (_ FloatingPoint e s) (_ FloatingPoint e s) :open :only (z3) :note "with z3's own choice of zero")
   (fp.max_i (_ FloatingPoint e s) (_ FloatingPoint e s) (_ FloatingPoint e s) :open :only (z3))
   ((_ fp.to_ubv_I m) RoundingMode (_ FloatingPoint e s) (_ BitVec m) :where (> m 0) :open :only (z3))

@@ -20,7 +20,7 @@
   (arccot Real Real :hard :only (cvc5))
   (pi Real :hard :only (z3))
   (euler Real :hard :only (z3))
-  (log Real Real :open :only (z3))
+  (log Real Real :open :only (z3) :was (ln))
   (asin Real Real :open :only (z3))
   (acos Real Real :open :only (z3))
   (atan Real Real :hard :only (z3))
