@@ -61,7 +61,7 @@ class Application:
 
 
 def applications(head: str, counts: Iterable[int], sorts: Sequence[str] = SORTS) -> Iterator[Application]:
-    """``head`` applied to each choice of so many arguments of at most two sorts."""
+    """``head`` applied to each choice of arguments of at most two sorts, by their number."""
     for count in counts:
         for chosen in itertools.product(sorts, repeat=count):
             if len(set(chosen)) <= 2:

@@ -24,7 +24,7 @@ def test_new_names_are_lines_or_a_document(exhume: Run, monkeypatch: pytest.Monk
     assert json.loads(done.out)[1] == {"kind": "tactic", "name": "twist", "guess": []}
 
 
-def test_a_solver_without_scripts_is_asked_for_its_options(exhume: Run) -> None:
+def test_a_solver_without_scripts_names_its_options(exhume: Run) -> None:
     done = exhume("solvers", "discover", "oxiz", "--json")
     assert (done.code, json.loads(done.out)) == (0, [])
 
