@@ -1,7 +1,7 @@
 """The numbers of the language: nested 100,000 deep, and a let chain of 2^60 leaves, in 5 s and 1 GB each.
 
-An ordinary run nests 20,000 deep, which takes about a second. Its limit is for what is quadratic and takes minutes:
-other processes may hold the machine.
+An ordinary run nests 20,000 deep, which takes about a second. Its limit is ten times that, as others may use
+the machine: what is quadratic takes minutes.
 """
 
 from __future__ import annotations
