@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from solvers import releases
+from solvers import builds, releases
 from solvers.errors import SolverMissing
 from solvers.profile import Profile
 from solvers.registry import PROFILES
@@ -30,12 +30,14 @@ class Located:
 
 
 def locate(profile: Profile, release: str | None) -> Located:
-    """Locate a release of a solver, fetching it if necessary; None means the installed one.
+    """Locate a release of a solver, fetching it if necessary, or a build; None means the installed one.
 
     Raises SolverMissing, ReleaseNotFound or EnvironmentProblem.
     """
     if release is None and profile.apart:
         release = installed_release(profile)
+    if release is not None and builds.is_build(release):
+        return Located((str(builds.find_built(profile, release)),))
     if release is not None:
         return _in_wheel(profile, release)
     if not profile.distribution:

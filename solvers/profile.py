@@ -63,6 +63,17 @@ class Plumbing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     modules: tuple[re.Pattern[str], ...] = ()
 
 
+class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to build it from source with CMake (``solvers.builds``)."""
+
+    source: str = ""
+    """The folder of ``CMakeLists.txt`` in its source package; empty: the top."""
+    configure: tuple[str, ...] = ()
+    """Settings of CMake, as ``-DNAME=VALUE``."""
+    targets: tuple[str, ...] = ()
+    """What to build; nothing: all."""
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A solver's profile. ``family`` is the name of its folder, with ``-`` for ``_``."""
 
@@ -125,6 +136,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The first release with ``safe_mode``."""
     standard_escapes_since: str = ""
     """The first release that reads string escapes as the standard defines them; empty: all do."""
+
+    build: Build | None = None
+    """How to build it from source; None: only its wheels are used."""
 
     says: Says = Says()
     plumbing: tuple[Plumbing, ...] = ()

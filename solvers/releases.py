@@ -73,20 +73,41 @@ def _fetch_into(distribution: str, version: str, final: Path, pythons: Sequence[
 
 
 def _download(distribution: str, version: str, folder: Path, pythons: Sequence[str]) -> Path:
-    problems = []
+    problems: list[EnvironmentProblem] = []
     for python in pythons:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-        command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder)]
-        command += [*([f"--python-version={python}"] if python else []), f"{distribution}=={version}"]
-        # pip needs its own settings (index, certificates, credentials), so its environment is not cleaned.
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-        wheels = sorted(folder.glob("*.whl"))
-        if done.returncode == 0 and wheels:
-            return wheels[0]
-        problems.append(_download_error(distribution, version, done.stderr))
+        options = ["--only-binary=:all:", *([f"--python-version={python}"] if python else [])]
+        try:
+            return _ask_pip(distribution, version, folder, options, "*.whl")
+        except EnvironmentProblem as problem:
+            problems.append(problem)
         if not isinstance(problems[0], ReleaseNotFound):
             break
     raise problems[0]
+
+
+def download_source(distribution: str, version: str, folder: Path) -> Path:
+    """The source package (``.tar.gz``) of ``distribution==version``, downloaded into ``folder``.
+
+    Raises ReleaseNotFound if the index has none, EnvironmentProblem if pip or the network fails.
+    """
+    return _ask_pip(distribution, version, folder, ["--no-binary=:all:"], "*.tar.gz")
+
+
+def _ask_pip(distribution: str, version: str, folder: Path, options: Sequence[str], pattern: str) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *options]
+    command += [
+        "--disable-pip-version-check",
+        "--no-input",
+        "--dest",
+        str(folder),
+        f"{distribution}=={version}",
+    ]
+    # pip needs its own settings (index, certificates, credentials), so its environment is not cleaned.
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    files = sorted(folder.glob(pattern))
+    if done.returncode == 0 and files:
+        return files[0]
+    raise _download_error(distribution, version, done.stderr)
 
 
 def _download_error(distribution: str, version: str, message: str) -> EnvironmentProblem:

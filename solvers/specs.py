@@ -2,6 +2,7 @@
 
 ``z3``, ``cvc5``, ``bitwuzla``, ``yices``  the installed wheels
 ``z3==4.8.5``, ``cvc5==V``  a release, fetched once into the cache
+``z3==5.4.0+debug``         a build from source that ``exhume solvers build`` made
 ``z3[smt.arith.solver=2]``  with options, separated by commas; also after a release
 ``z3[check-sat-using=T]``   with the tactic T: every check-sat becomes ``(check-sat-using T)``
 ``name=command line``       any program; ``{}`` stands for the file, which otherwise comes last; if ``-`` is

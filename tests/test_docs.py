@@ -153,7 +153,12 @@ def is_quick(example: Example) -> bool:
     words = shlex.split(example.line, comments=True)[1:]
     if words[:2] == ["apifuzz", "model"]:
         return "|" not in words
-    return bool(words) and words[0] in QUICK and "install" not in words and NOT_RUN.isdisjoint(example[:2])
+    return (
+        bool(words)
+        and words[0] in QUICK
+        and not {"install", "build"} & set(words)
+        and NOT_RUN.isdisjoint(example[:2])
+    )
 
 
 @pytest.mark.parametrize("page", sorted({example.page for example in ALL if is_quick(example)}))

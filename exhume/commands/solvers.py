@@ -1,8 +1,11 @@
-"""The commands solvers, solvers install and solvers discover."""
+"""The commands solvers, solvers install, solvers discover and solvers build."""
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,22 +15,28 @@ from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import SOLVER_HELP, Json
-from exhume.screens.console import out, print_json, say, show_table
+from exhume.screens.console import out, print_json, progress, say, show_table
 from solvers.abilities import probe_abilities
+from solvers.builds import build_checkout, build_release, is_build, make_flavour
 from solvers.discovery.comparing import NewName, discover
 from solvers.errors import UnknownSolver
 from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
+from solvers.specs import parse_spec
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     solvers = typer.Typer(
-        cls=PlainGroup, help="Show or install solvers.", invoke_without_command=True, rich_markup_mode=None
+        cls=PlainGroup,
+        help="Show, install or build solvers.",
+        invoke_without_command=True,
+        rich_markup_mode=None,
     )
     solvers.callback()(solvers_command)
     solvers.command("install")(install_command)
     solvers.command("discover")(discover_command)
+    solvers.command("build")(build_command)
     app.add_typer(solvers, name="solvers")
 
 
@@ -43,7 +52,7 @@ def solvers_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show or install solvers.
+    """Show, install or build solvers.
 
     Prints the version, the theories and the abilities of each solver. For a known solver that is not
     installed, it prints how to install it.
@@ -151,3 +160,53 @@ def _line(new: NewName) -> str:
     shown = "; ".join(new.guess[:_SHOWN]) + (f"; {more} more" if more > 0 else "")
     nothing = "no rank found" if new.kind == "operator" else ""
     return f"{new.kind:10}  {new.name}  {shown or nothing}".rstrip()
+
+
+def build_command(
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="SPEC", help="A release, such as z3==5.4.0, or z3@PATH for the source in a git checkout."
+        ),
+    ],
+    debug: Annotated[bool, typer.Option("--debug", help="With assertions and line numbers.")] = False,
+    sanitize: Annotated[
+        str, typer.Option(metavar="NAMES", help="Sanitizers, separated by commas: address, undefined.")
+    ] = "",
+    coverage: Annotated[bool, typer.Option("--coverage", help="Count executed lines (gcov).")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Compilers at a time. Default: one per core.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Build a solver from source, with assertions, sanitizers or coverage.
+
+    The build is kept in the cache, and its spec works wherever a solver is named. An interrupted build
+    continues. z3 takes about an hour on two cores.
+    """
+    family, at, path = spec.partition("@")
+    parsed = parse_spec(family if at else spec)
+    if (
+        parsed.family not in PROFILES
+        or parsed.options
+        or not (at or parsed.release)
+        or is_build(str(parsed.release))
+    ):
+        raise UnknownSolver(spec, "name a release (z3==5.4.0) or a checkout (z3@PATH) to build")
+    profile = PROFILES[parsed.family]
+    flavour = make_flavour(debug, coverage, [name for name in sanitize.split(",") if name])
+    jobs = jobs or os.cpu_count() or 1
+    say(f"building {spec} ({flavour.label}); this may take an hour")
+    with progress("building") as show:
+        if at:
+            commit, program = build_checkout(profile, Path(path), flavour, jobs, show)
+            made = f"{parsed.family}-{commit}={shlex.quote(str(program))}"
+        else:
+            program = build_release(profile, str(parsed.release), flavour, jobs, show)
+            made = f"{spec}+{flavour.label}"
+    solver = find_solver(made)
+    row = {"spec": solver.spec, "version": solver.version(), "command": " ".join(solver.argv)}
+    if json:
+        print_json(row)
+    else:
+        out.print(f"{row['version']}\nspec: {row['spec']}")

@@ -82,7 +82,7 @@ class Tables:
 
 @pytest.fixture(scope="module")
 def path(bugs: Path) -> Iterator[Path]:
-    """A corpus with answers to everything, held open: DuckDB takes 20 ms to open a file anew."""
+    """A corpus with answers to everything, held open: DuckDB takes 20 ms to open a file."""
     with closing(connect_current(bugs, _CONFINED)):
         yield bugs
 

@@ -1,0 +1,198 @@
+"""Builds from source, of a small program in the form of z3's source package."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from base.errors import ExhumeError
+from difftest import find_solver
+from exhume.cli import run as exhume
+from solvers.builds import (
+    BuildFailed,
+    Flavour,
+    _unpack_source,
+    build_checkout,
+    build_release,
+    find_built,
+    make_flavour,
+)
+from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome, judge
+from solvers.running.process import Limits, run
+from solvers.running.script import Script
+
+MISSING = [program for program in ("c++", "cc", "git") if shutil.which(program) is None]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
+
+Z3 = PROFILES["z3"]
+CMAKE = """
+cmake_minimum_required(VERSION 3.10)
+project(small CXX)
+add_executable(shell main.cpp)
+set_target_properties(shell PROPERTIES OUTPUT_NAME z3)
+"""
+PROGRAM = """
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+int main(int count, char **words) {
+    if (count > 1 && !std::strcmp(words[1], "--version")) return std::puts("Z3 version 0.9.0") < 0;
+    assert(count < 3);
+    int *kept = new int[count];
+    int behind = kept[count];
+    delete[] kept;
+    std::puts(behind == 42 ? "sat" : "unsat");
+}
+"""
+# pip asks a source package for its metadata; this one needs nothing from the network to answer.
+BACKEND = """
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    import pathlib
+    made = pathlib.Path(folder, "z3_solver-0.9.0.dist-info"); made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: z3-solver\\nVersion: 0.9.0\\n")
+    (made / "WHEEL").write_text("Wheel-Version: 1.0\\n")
+    return made.name
+def build_wheel(folder, settings=None, metadata=None): raise SystemExit("not needed")
+"""
+PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def pack(folder: Path, program: str = PROGRAM, others: dict[str, str] | None = None) -> None:
+    files = {"PKG-INFO": "Metadata-Version: 2.1\nName: z3-solver\nVersion: 0.9.0\n", "backend.py": BACKEND}
+    files |= {"pyproject.toml": PYPROJECT, "core/CMakeLists.txt": CMAKE, "core/main.cpp": program}
+    with tarfile.open(folder / "z3-solver-0.9.0.tar.gz", "w:gz") as archive:
+        for name, text in (files | (others or {})).items():
+            member = tarfile.TarInfo(f"z3-solver-0.9.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
+@pytest.fixture(autouse=True)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder that pip takes source packages from; the cache is empty."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    pack(folder)
+    yield folder
+
+
+def test_a_build_is_a_solver_like_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SolverMissing, match=r"exhume solvers build z3==0\.9\.0 --debug --sanitize address"):
+        find_solver("z3==0.9.0+debug.address")
+    assert exhume(["solvers", "build", "z3==0.9.0", "--debug", "--sanitize", "address", "--jobs", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "spec: z3==0.9.0+debug.address"
+    solver = find_solver("z3==0.9.0+debug.address")
+    assert (solver.family, solver.release, solver.name) == (
+        "z3",
+        "0.9.0+debug.address",
+        "z3-0.9.0+debug.address",
+    )
+    # Its reports are findings, with the place in the source.
+    ended = run([*solver.argv, "a.smt2"], Limits(10))
+    verdict = judge(Script(b"(check-sat)\n"), ended, "z3")
+    assert verdict.outcome is Outcome.CRASH and "AddressSanitizer" in verdict.detail
+    assert verdict.location == "main.cpp:9", ended.stderr
+    ended = run([*solver.argv, "a", "b"], Limits(10))
+    assert "count < 3" in judge(Script(b"(check-sat)\n"), ended, "z3").detail
+    # What is built is not built again, and leaves nothing else behind.
+    (tmp_path / "index" / "z3-solver-0.9.0.tar.gz").unlink()
+    build_release(Z3, "0.9.0", Flavour(debug=True, sanitizers=("address",)), 1)
+    kept = {path.name for path in (tmp_path / "cache" / "builds").iterdir()}
+    assert kept == {"z3-0.9.0+debug.address", ".z3-0.9.0+debug.address.lock"}
+
+
+def test_an_interrupted_build_continues(tmp_path: Path, index: Path) -> None:
+    pack(index, "#error not yet\n")
+    with pytest.raises(BuildFailed, match=r"not yet(?:.|\n)*The whole log: .*build\.log"):
+        build_release(Z3, "0.9.0", Flavour(), 1)
+    work = tmp_path / "cache" / "builds" / ".z3-0.9.0+source.work"
+    (source,) = work.glob("source/*/core/main.cpp")
+    source.write_text(PROGRAM)
+    (index / "z3-solver-0.9.0.tar.gz").unlink()
+    steps: list[tuple[int, int]] = []
+    program = build_release(Z3, "0.9.0", Flavour(), 1, lambda done, total: steps.append((done, total)))
+    assert steps and steps[-1][0] == steps[-1][1]
+    assert subprocess.run([program, "--version"], capture_output=True, check=True).stdout.startswith(
+        b"Z3 version"
+    )
+
+
+def test_a_checkout_is_built_as_it_is(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (checkout / "CMakeLists.txt").write_text(CMAKE)
+    (checkout / "main.cpp").write_text(PROGRAM)
+    git = ["git", "-C", checkout, "-c", "user.name=a", "-c", "user.email=a@b"]
+    with pytest.raises(EnvironmentProblem, match="not a git repository"):
+        build_checkout(Z3, checkout, Flavour(), 1)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
+        subprocess.run([*git, *words], check=True)
+    commit, first = build_checkout(Z3, checkout, Flavour(coverage=True), 1)
+    assert not commit.endswith("+changed")
+    subprocess.run([first], check=True, capture_output=True)
+    assert list(first.resolve().parents[1].rglob("*.gcda")), "the counts are written beside the object files"
+    (checkout / "main.cpp").write_text(PROGRAM.replace("0.9.0", "0.9.1"))
+    changed, second = build_checkout(Z3, checkout, Flavour(coverage=True), 1)
+    assert changed == f"{commit}+changed"
+    assert b"0.9.1" in subprocess.run([second, "--version"], capture_output=True, check=True).stdout
+    assert {path.name for path in checkout.iterdir()} == {".git", "CMakeLists.txt", "main.cpp"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["z3==0.9.9"], "has no z3-solver==0.9.9"),
+        (["z3"], "name a release"),
+        (["z3==0.9.0+debug"], "name a release"),
+        (["z3[a=b]"], "name a release"),
+        (["yices==2.6.4"], "cannot build it"),
+        (["z3==0.9.0", "--sanitize", "thread"], "unknown sanitizer 'thread': use address or undefined"),
+        (["z3@/nowhere"], "/nowhere has no CMakeLists.txt"),
+    ],
+)
+def test_what_cannot_be_built_is_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exhume(["solvers", "build", *words]) not in (0, 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert said in lines[-1]
+    assert len(lines) <= 2
+
+
+def test_an_unknown_kind_of_build_is_named() -> None:
+    with pytest.raises(UnknownSolver, match="'fast' is not a kind of build"):
+        find_built(Z3, "5.4.0+fast")
+    with pytest.raises(ExhumeError, match="unknown sanitizer"):
+        make_flavour(False, False, ["memory"])
+
+
+def test_a_source_package_stays_in_its_folder(tmp_path: Path, index: Path) -> None:
+    pack(index, others={"../../../outside": "x"})
+    with pytest.raises(EnvironmentProblem, match="outside target directory"):  # pip sees it first
+        build_release(Z3, "0.9.0", Flavour(), 1)
+    with pytest.raises(SolverMissing, match="refusing to unpack"):
+        _unpack_source(index / "z3-solver-0.9.0.tar.gz", tmp_path / "unpacked" / "deep")
+    assert not list(tmp_path.rglob("outside"))
+    (index / "z3-solver-0.9.0.tar.gz").write_bytes(b"not an archive")
+    with pytest.raises(EnvironmentProblem):
+        build_release(Z3, "0.9.0", Flavour(), 1)
+
+
+def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(EnvironmentProblem, match=r"needs cmake, which is not on the path \(pip install"):
+        build_release(Z3, "0.9.0", Flavour(), 1)
