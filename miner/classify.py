@@ -75,8 +75,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
                 hits[rule.group].append(_hit(rule, found, place, where))
     bug_class = _heaviest(hits["class"])
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
-    if not hits["class"]:
-        bug_class = next((shown for run in failing if (shown := _class_of(run))), _NONE)
+    if bug_class.value in ("none", "regression"):
+        bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
     last_good = _strongest(hits["last-good"]) or _version_of_good_run(extraction, issue.tracker)
     fixed_in = _strongest(hits["fixed-in"])
     good = {found.value for found in (last_good, fixed_in) if found is not None}
@@ -165,7 +165,7 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
     value = rule.value
     if not value:
         groups = found.groupdict()
-        value = groups.get("v") or groups.get("w") or ""
+        value = groups.get("v") or groups.get("w") or groups.get("x") or ""
     weight = rule.weight * (3 if place in ("title", "label") else 1)
     if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS + _lead(found.string):
         weight += 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
 from miner.text_rules import rules_for
-from solvers.registry import ANY_NAME
+from solvers.registry import ANY_NAME, kin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Expected:
     source: str
 
 
+# Before an answer that no run gave.
+_HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)\b[^.\n:,]{0,60}$", re.I)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 
 
@@ -38,6 +40,8 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     for rule in rules_for("expected.toml", text):
         for found in rule.pattern.finditer(text):
             answer = rule.value or found["a"].lower()
+            if rule.group == "printed":
+                break
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
                 if own_solver and who != own_solver and not own_solver.startswith(who):
@@ -50,6 +54,23 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     return None
 
 
+def answer_in(texts: Iterable[str], own_solver: str, right: Expected | None) -> Expected | None:
+    """The answer that texts say the tracker's own solver gave: a wrong one if there is one."""
+    answers = [answer for text in texts for answer in _answers_in(text, own_solver)] if own_solver else []
+    wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
+    return next(iter(wrong or answers), None)
+
+
+def _answers_in(text: str, own_solver: str) -> Iterator[Expected]:
+    for rule in rules_for("expected.toml", text):
+        if rule.group not in ("credited", "printed"):
+            continue
+        for found in rule.pattern.finditer(text):
+            who = (found.groupdict().get("who") or own_solver).lower()
+            if kin_of(who) == kin_of(own_solver) and not _HYPOTHETICAL.search(text[: found.start("a")]):
+                yield Expected(found["a"].lower(), _quote(found[0]), "text")
+
+
 def _quote(text: str) -> str:
     return " ".join(text.split())[:200]
 
@@ -59,13 +80,13 @@ def expectations(
     prose: Mapping[str, str],
     kept: Sequence[tuple[Section, Draft]],
     attached: Sequence[Sequence[Run]],
-) -> list[Expected | None]:
-    """The expected answer of each formula."""
+) -> list[tuple[Expected | None, Expected | None]]:
+    """For each formula the expected answer, and the one that the solver gave as the prose says."""
     named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
     own = named[0] if named else ""
     near = _prose_near(kept)
     in_body = sum(1 for section, _ in kept if section.where == "body")
-    result: list[Expected | None] = []
+    result: list[tuple[Expected | None, Expected | None]] = []
     for (section, draft), runs, texts in zip(kept, attached, near, strict=True):
         found = _stated_inside(draft)
         for run in runs:
@@ -73,11 +94,13 @@ def expectations(
                 found = _in_output(run)
         # What the issue says is about an attached formula only if there is no other.
         is_alone = len(kept) == 1 and prose.keys().isdisjoint({section.where})
-        for text in [prose["body"]] if is_alone else texts:
-            found = found or expectation_in(text[:4000], "text", own)
-        if found is None and (is_alone or (section.where == "body" and in_body == 1)):
-            found = expectation_in(prose["title"][:500], "title", own)
-        result.append(found)
+        about = [text[:4000] for text in ([prose["body"]] if is_alone else texts)]
+        for text in about:
+            found = found or expectation_in(text, "text", own)
+        if is_alone or (section.where == "body" and in_body == 1):
+            found = found or expectation_in(prose["title"][:500], "title", own)
+            about.append(prose["title"][:500])
+        result.append((found, answer_in(about, own, found)))
     return result
 
 

@@ -210,12 +210,12 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     likes = likenesses(shapes)
     _link_continued(kept, likes)
     formulas: list[Formula] = []
-    for (section, draft), pieces, shape, like, mine, answer in zip(
+    for (section, draft), pieces, shape, like, mine, (answer, said) in zip(
         kept, pieces_of, shapes, likes, attached, expected, strict=True
     ):
         complete = [_is_complete(piece, draft) for piece in pieces]
         text, set_aside, flags = _for_learning(draft, pieces, complete)
-        shown, answer = judge(_shown(draft, mine), answer, tracker, prose["title"])
+        shown, answer = judge(_shown(draft, mine, said), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
@@ -247,12 +247,17 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
 
 
-def _shown(draft: Draft, attached: Sequence[Run]) -> list[FormulaRun]:
-    """The runs that are shown with a formula: command lines in it, then the runs attached to it."""
+def _shown(draft: Draft, attached: Sequence[Run], said: Expected | None) -> list[FormulaRun]:
+    """The runs that are shown with a formula: command lines in it, then the runs attached to it. Where none
+    has an output, the answer that the prose says is one.
+    """
     found = [FormulaRun(run.invocation, run.output) for run in attached if not run.is_expectation]
     known = {run.invocation for run in found}
     inside = [*draft.invocations, *_said_in_comments(draft)]
-    return [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
+    shown = [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
+    if said is not None and all(run.output is None for run in shown):
+        shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
+    return shown
 
 
 _IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)

@@ -69,6 +69,12 @@ _IN_WORDS = re.compile(
     r"((?:\s+`?--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?`?){1,8})",
     re.IGNORECASE,
 )
+# "With `smt.ematching=false` it answers sat", "when I pass --cegqi", "segfaults with --cegqi"
+_WITH_OPTIONS = re.compile(
+    r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:options?\s+)?"
+    r"((?:`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
+    re.IGNORECASE,
+)
 # "While z3str3 and CVC4 return:", above an output
 _CREDITS = re.compile(
     rf"\b({ANY_NAME})\d?\b[^.:\n]{{0,60}}?\b(?:returns?|gives?|says?|prints?|reports?|outputs?|answers?)"
@@ -182,6 +188,12 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         command = f"{said[1]} {' '.join(said[2].replace('`', ' ').split())}"
         line = block.text.count("\n", 0, said.start())
         at = block.line + line
+        runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
+    elif own and not runs and (options := _WITH_OPTIONS.search(block.text)):
+        words = re.findall(r"[\w.=/-]+", options[1].replace(" and ", " "))
+        line = block.text.count("\n", 0, options.start())
+        at = block.line + line
+        command = f"{own} {' '.join(words)}"
         runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
     return runs
 

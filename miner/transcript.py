@@ -48,6 +48,7 @@ _OUTPUT = re.compile(
     r"""\s*(?:
         ASSERTION\s+VIOLATION | UNEXPECTED\s+CODE | UNREACHABLE | File:\s | Line:\s
       | Failed\s+to\s+verify | \(C\)ontinue | Fatal\s+failure | Internal\s+error | Check\s+failure
+      | (?:[\w.+/-]+:\s)?\S+:\d+:\s\S.*:\sAssertion\b.*failed
       | Assertion\b.*(?:failed|violat) | Aborted | Segmentation\s+fault | Killed | Trace/breakpoint
       | Bus\s+error | Illegal\s+instruction | terminate\s+called | what\(\):
       | (?:real|user|sys)\s+\d | ==+\d+==+ | ={5,} | \#\d+\s+(?:0x|\S+\s\(|in\s) | SUMMARY:

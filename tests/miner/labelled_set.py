@@ -119,6 +119,10 @@ _HOLES = {
     "copt": ["strings-exp", "sygus-inference", "bv-solver=bitblast", "nl-ext-tplanes", "cegqi"],
     "ver": ["4.8.9", "1.0.3", "0.7.0", "4.13.1", "2.6.4", "1.2.1"],
     "old": ["4.8.5", "4.8.7", "4.12.2"],
+    "old2": ["1.0.2", "1.1.0"],
+    "bopt": ["rewrite-level=0", "bv-solver=prop", "check-model"],
+    "pull": ["4711", "982", "10203"],
+    "line": ["1166", "87", "317"],
     "sha": ["1f2e3d4", "0a9ee6c", "98207552b4", "6edc06b3fb6367e8", "f2ed7b1"],
     "sha40": [
         "b8c069c6b771c9344dca6388221d407ded9040b1",
