@@ -11,6 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 from smtlib.scanner import lexemes
+from smtlib.shapes import COMMANDS
 from smtlib.theory import default_theories
 
 _FORMS = {
@@ -24,6 +25,10 @@ _LITERALS = re.compile(
     r"(?P<FixedSizeBitVectors>#[bx][0-9a-fA-F]|bv\d)|(?P<FiniteFields>#f-?\d)|(?P<Reals>\d+\.\d+\Z)"
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_DECLARING = frozenset(
+    "declare-fun declare-const declare-sort declare-datatype declare-codatatype define-fun define-fun-rec"
+    " define-const define-sort".split()
+)
 _PRODUCTS = frozenset(("*", "/", "div", "mod"))
 # Applied to numbers, they give a number.
 _OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
@@ -110,3 +115,26 @@ def _has_products(tokens: Iterable[str]) -> bool:
             else:
                 heads.append(token)
     return False
+
+
+def extensions_in(text: str) -> tuple[str, ...]:
+    """The words of a text, sorted, that are in no theory of the standard and no command that all solvers
+    have: operators, sorts and commands. What the text declares itself is none.
+    """
+    tokens = lexemes(text)
+    declared = {name for before, name in pairwise(tokens) if before in _DECLARING}
+    heads = {head for before, head in pairwise(tokens) if before in ("(", "_")}
+    commands = {head for head in heads if head in COMMANDS and COMMANDS[head].only}
+    return tuple(sorted(commands | ((set(tokens) & _extensions()) - declared)))
+
+
+@cache
+def _extensions() -> frozenset[str]:
+    """The operators and sorts that are in no theory of the standard."""
+    theories = default_theories()
+    foreign = {t.name for t in theories.theories.values() if t.extension} | {"Sequences"}
+    found = {s.name for s in theories.sorts.values() if s.theory in foreign or s.only}
+    for name, ranks in theories.functions.items():
+        if all(rank.theory in foreign or rank.only for rank in ranks):
+            found.add(name)
+    return frozenset(found)

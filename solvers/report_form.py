@@ -1,105 +1,148 @@
-"""Report forms of trackers."""
+"""The form of a report, and what each tracker asks of one: fields, policies, regression tests.
+
+All reports have one form (docs/triage.md, "The form of a report"), so that one set of rules checks them. A
+solver's folder says, in ``profile.toml`` under ``tracker``, how its tracker's own fields are filled from it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
 
-class Piece(StrEnum):
-    """The parts of a report; a form defines their order. An empty part is left out with its heading."""
+class Kind(StrEnum):
+    """What goes wrong, in the fact line of a report."""
 
-    CATEGORY = "category"
-    """One of the form's own words for the kind of fault."""
-    DESCRIPTION = "description"
-    """What goes wrong, in a sentence or two."""
-    FORMULA = "formula"
-    PRINTED = "printed"
-    """The command lines and their output."""
-    EXPECTED = "expected"
-    """The right answer, and why."""
-    COMMAND = "command"
-    VERSION = "version"
-    PLATFORM = "platform"
-    """Operating system and processor."""
-    INSTALLATION = "installation"
-    BESIDE = "beside"
-    """Other formulas that the evidence refers to."""
-    SAFE_MODE = "safe_mode"
-    """Whether the bug also shows in the solver's safe mode."""
-    OPTIONS = "options"
-    """The options that the bug needs."""
-    RELEASES = "releases"
-    """The first affected release, and the first without the bug."""
-    RESEMBLES = "resembles"
-    ORIGIN = "origin"
-    """How it was found."""
+    CRASH = "crash"
+    ANSWER = "wrong answer"
+    MODEL = "invalid model"
+    RESULT = "wrong result"
+    """A wrong core, optimum, value, interpolant and the like."""
+    MEMORY = "memory"
+    PRINTING = "printing"
+    INTERFACE = "interface"
+    PERFORMANCE = "performance"
+    INCOMPLETENESS = "incompleteness"
 
 
-PLAIN_SECTIONS: Mapping[str, tuple[Piece, ...]] = {
-    "": (Piece.DESCRIPTION, Piece.FORMULA, Piece.PRINTED),
-    "Expected": (Piece.EXPECTED, Piece.BESIDE),
-    "Version": (Piece.VERSION, Piece.INSTALLATION, Piece.PLATFORM),
-    "Options that it takes": (Piece.OPTIONS, Piece.SAFE_MODE),
-    "Affected releases": (Piece.RELEASES,),
-    "Related issues": (Piece.RESEMBLES,),
-    "How it was found": (Piece.ORIGIN,),
-}
-"""For trackers without a template: the order used by reports that maintainers answered."""
+class Section(StrEnum):
+    """The sections of a report, in their order."""
+
+    INPUT = "Input"
+    COMMAND = "Command"
+    EXPECTED = "Expected"
+    ACTUAL = "Actual"
+    VERSIONS = "Versions"
+    STACK = "Stack"
+    NOTES = "Notes"
 
 
-class Titles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Titles by kind of fault; ``{logic}``, ``{place}`` and ``{signal}`` are filled in.
+class Fact(StrEnum):
+    """The items of the fact line, in their order."""
 
-    ``wrong_sat`` and ``wrong_unsat`` are for wrong answers if the right one is known, ``crash`` for crashes
-    that name a place, ``death`` for those that do not. ``options`` is added if the fault needs options.
+    KIND = "Kind"
+    OPTIONS = "Options"
+    THEORIES = "Theories"
+    LANGUAGE = "Language"
+    SAFE_MODE = "Safe mode"
+
+
+class Row(StrEnum):
+    """The rows of the section about versions, in their order."""
+
+    VERSION = "Version"
+    PLATFORM = "Platform"
+    INSTALLED = "Installed"
+    FIRST_AFFECTED = "First affected"
+    LAST_GOOD = "Last good"
+    NEWEST = "Newest tried"
+    FIXED = "Fixed in"
+
+
+class Part(StrEnum):
+    """What else fills a field: the title, the fact line, the words for the kind and the interface."""
+
+    TITLE = "Title"
+    FACTS = "Facts"
+    CATEGORY = "Category"
+    INTERFACE = "Interface"
+
+
+OPTIONAL = frozenset({Section.STACK, Section.NOTES})
+"""The sections that a report may lack; a report of a crash has a stack."""
+OptionClass = Literal["regular", "expert", "experimental"]
+"""How a solver's authors call an option that is not a default."""
+
+
+class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the maintainers of a solver wrote about a sort of report, and where (``source``).
+
+    It applies where all that it names is there: ``pattern`` is searched for in the input and the options,
+    ``classes`` are of options, ``kinds`` what goes wrong. ``unfinished``: what the pattern matches is not
+    finished, so that an option that it matches is experimental.
     """
 
-    soundness: str = "Soundness issue on {logic}"
-    wrong_sat: str = "Soundness issue (wrong sat) on {logic}"
-    wrong_unsat: str = "Soundness issue (wrong unsat) on {logic}"
-    invalid_model: str = "Invalid model issue on {logic}"
-    crash: str = "Assertion violation at {place}"
-    death: str = "{signal} on {logic}"
-    incompleteness: str = "Regression: unknown on {logic}"
-    slowdown: str = "Performance regression on {logic}"
-    options: str = " with {options}"
-    options_first: bool = False
+    says: str
+    source: str
+    pattern: re.Pattern[str] | None = None
+    classes: tuple[OptionClass, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    unfinished: bool = False
+
+
+class RegressionTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a project keeps its regression tests.
+
+    ``file`` is the path of the formula, ``expected`` that of the output beside it (empty: none), with
+    ``{theory}`` and ``{name}``; ``name`` is the name for an issue with a ``{number}`` and what it is about
+    (``{words}``). ``comment`` is the head of the file, with ``{options}`` and one line per ``{line}`` of the
+    output; ``status``: the answer stands as ``(set-info :status ...)``; ``options_inside``: options are set
+    by commands. ``folders`` are the names of theories there. ``then`` says what else it takes.
+    """
+
+    file: str
+    name: str
+    expected: str = ""
+    comment: tuple[str, ...] = ()
+    status: bool = False
+    options_inside: bool = False
+    folders: Mapping[str, str] = {}
+    other: str = ""
+    """The folder for theories that ``folders`` does not name, and for several."""
+    then: str = ""
 
 
 class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tracker's form.
 
-    ``sections`` maps headings (empty: none) to the pieces below them. ``heading`` is the format of a heading,
-    ``{}`` for its text. ``categories`` maps classes of findings to the form's terms. ``reminder`` is for the
-    person who reports; it comes first, as a comment that the tracker does not show. ``most_a_week``: how many
-    reports its maintainers take from one who fuzzes (0: they do not say).
+    ``fields`` maps its fields to the parts of a report that fill them: a ``Part``, a section, or a row of
+    Versions. ``heading`` is the format of a field's heading. ``categories`` are the form's words for kinds,
+    ``interfaces`` those for the languages of inputs (``smt2``, ``python``).
+    ``unfinished`` is what its authors call options that are not finished. ``most_a_week``: how many reports
+    its maintainers take from one who fuzzes (0: they do not say).
     """
 
     family: str
     repository: str
-    titles: Titles = Titles()
-    sections: Mapping[str, tuple[Piece, ...]] = msgspec.field(default_factory=lambda: PLAIN_SECTIONS)
+    fields: Mapping[str, tuple[str, ...]] = {}
     heading: str = "## {}"
-    categories: Mapping[str, str] = {}
-    reminder: str = ""
+    categories: Mapping[Kind, str] = {}
+    interfaces: Mapping[str, str] = {}
+    unfinished: OptionClass = "experimental"
+    policies: tuple[Policy, ...] = ()
+    regression: RegressionTest | None = None
     most_a_week: int = 0
 
+    def __post_init__(self) -> None:
+        known = {*Part, *Section, *Row}
+        for field, parts in self.fields.items():
+            if wrong := [part for part in parts if part not in known]:
+                raise ValueError(f"field {field!r}: a report has no part {wrong[0]!r}")
 
-PLAIN = Form(
-    family="other",
-    repository="",
-    titles=Titles(
-        soundness="{solver}: soundness issue on {logic}",
-        wrong_sat="{solver}: wrong sat on {logic}",
-        wrong_unsat="{solver}: wrong unsat on {logic}",
-        invalid_model="{solver}: invalid model on {logic}",
-        crash="{solver}: crash at {place}",
-        death="{solver}: {signal} on {logic}",
-        incompleteness="{solver}: unknown on {logic}",
-        slowdown="{solver}: slow on {logic}",
-    ),
-)
+
+PLAIN = Form(family="other", repository="")
 """For solvers given by a command line, and for disagreements where the faulty solver is unknown."""

@@ -151,11 +151,13 @@ def test_the_finding_of_the_tutorial_is_the_one_shown(of_old_z3: Path) -> None:
     printed = json.loads((of_old_z3 / "printed.json").read_text("utf-8"))[shown.line]
     varies = re.compile(r"[\d.]+ s\b|\([\d.]+ a second\)")
     assert matches(*([varies.sub("#", line) for line in lines] for lines in (shown.output, printed)))
-    sections = re.findall(r"^###? .*", (ROOT / "docs" / "triage.md").read_text("utf-8"), re.M)
+    # The form in the document is that of the report that a session ends with.
+    documented = (ROOT / "docs" / "triage.md").read_text("utf-8")
+    sections = re.findall(r"^## .*", documented.partition("````markdown\n")[2].partition("\n````")[0], re.M)
     report = next((of_old_z3 / "found" / "findings").iterdir()) / "report.md"
-    written = re.findall(r"^### .*", report.read_text("utf-8"), re.M)
+    written = re.findall(r"^## .*", report.read_text("utf-8"), re.M)
     assert written == [heading for heading in sections if heading in written]
-    assert len(written) > 6
+    assert len(written) > 4
 
 
 def _ask(folder: Path, starter: Path) -> None:

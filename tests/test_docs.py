@@ -92,6 +92,8 @@ def find_command(words: list[str]) -> tuple[Any, list[str]]:
     command: Any = typer.main.get_command(app)
     while words and words[0] in getattr(command, "commands", {}):
         command = command.get_command(None, words.pop(0))
+    if words and (usual := getattr(command, "usual", None)):
+        command = command.get_command(None, usual)
     return command, words
 
 

@@ -18,6 +18,7 @@ from difftest import Limits, find_solvers
 from difftest.triage.folder import read_document
 from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.store import update_finding
+from difftest.triage.transcribe import transcribe
 
 _SCRIPT_SECONDS = 60.0
 
@@ -96,6 +97,7 @@ def minimise_file(
             found = describe(runner, report.trace, report.fault, options.older)
         changes = {**found.facts, "lines": list(report.lines), "complete": report.complete}
         update_finding(source.folder, changes, found.files)
+        transcribe(source.folder)
     return report, script
 
 

@@ -132,11 +132,6 @@ def dressed(text: str, fault: Fault) -> str:
     return text
 
 
-def undressed(text: str) -> str:
-    """A program without the class by which it talks to a solver."""
-    return text.removeprefix(_TALKING.read_text("utf-8")).lstrip()
-
-
 def logged(text: str, modules: Sequence[str], file: Path) -> str | None:
     """A program that keeps a solver's own log of its calls in a file; None where no solver keeps one."""
     starts = [profile(name).opens_log for name in modules if name in MODULES and profile(name).opens_log]

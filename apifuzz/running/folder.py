@@ -165,6 +165,35 @@ class CallsFolder(FindingFolder):
                 return name, text
         return TRACE, self.calls
 
+    @property
+    def text_shows(self) -> bool:
+        """Whether the calls as a script show it, too; a report then has no program."""
+        return bool(self.data.get("text_shows")) or (self.path / REDUCED).is_file()
+
+    @property
+    def input_file(self) -> str:
+        """The script where that shows it, else the program, else the trace."""
+        return self.file if self.text_shows else self.reproduction[0]
+
+    @property
+    def shown_text(self) -> str:
+        """The text of that."""
+        return self.formula if self.text_shows else self.reproduction[1]
+
+    @property
+    def language(self) -> str:
+        """The language of that."""
+        return "smt2" if self.text_shows else "python"
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options that the calls set; a script sets them itself."""
+        try:
+            lines = () if self.text_shows else read_trace(self.calls).lines
+        except TraceError:
+            return ()
+        return ["=".join(line.args) for line in lines if line.action == "set-option"]
+
     @cached_property
     def theories(self) -> Sequence[str]:
         """Those of the calls, as far as SMT-LIB can say them."""

@@ -1,90 +1,53 @@
-"""What a report says of calls: the pieces that are not those of a formula."""
+"""What a report says of calls: the parts that are not those of a formula."""
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
 
-from apifuzz.programs.programs import undressed
-from apifuzz.running.folder import LOG, MINIMISED, ONLY_A_SIGNAL, REDUCED, SCRIPT, CallsFolder
-from apifuzz.running.setup import Setup
-from apifuzz.trace import TraceError, read_trace
-from difftest.triage.classes.crash import death_words
-from difftest.triage.folder import read_some
-from difftest.triage.markdown import clipped, fenced, inline, plain, printable
+from apifuzz.running.folder import ONLY_A_SIGNAL, SCRIPT, CallsFolder
+from difftest.triage.classes import class_of_finding
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import Typed
 from difftest.triage.report import Writer
-from solvers.report_form import PLAIN
-
-_MOST_SHOWN = 8_000
+from solvers.registry import PROFILES
+from solvers.running.script import Script
+from solvers.specs import find_solver
 
 
 class CallsWriter(Writer):
-    """Writes the pieces of a report that are about calls."""
+    """Writes a report about calls."""
 
     found: CallsFolder
 
-    def _words(self) -> dict[str, str]:
-        words = super()._words() | {"call": self.found.call, "place": self.found.place}
-        words["owner"] = f"{words['solver']}: " if self.form is PLAIN else ""
-        words["signal"] = death_words(self.found.detail, "") + f" in {self.found.call}"
-        return words
+    def _about(self) -> str:
+        if self.found.text_shows:
+            return super()._about()
+        is_named = (
+            self.found.place or self._frames() or " in " in class_of_finding(self.found).headline(self.found)
+        )
+        return "" if is_named else f" in {self.found.call}"
 
-    def _formula(self) -> str:
-        """The program, or the trace where there is none, and the same in SMT-LIB."""
-        blocks = []
-        if text := read_some(self.found.path / SCRIPT):
-            calls = undressed(text)
-            blocks.append(_shown(calls, "python", SCRIPT))
-            if calls != text:
-                blocks.append(f"(`Solver`, which says commands to the solver, begins `{SCRIPT}`.)")
-        if (self.found.path / LOG).is_file():
-            blocks.append(f"The solver's own log of these calls is in `{LOG}`.")
-        if text := read_some(self.found.path / self.found.file):
-            shows = self.found.data.get("text_shows") or self.found.file == REDUCED
-            if shows or not blocks:
-                intro = "The same in SMT-LIB" if blocks else "In SMT-LIB"
-                intro += ", which shows it, too" if shows else ", which does not show it as a file of its own"
-                blocks.append(f"{intro} (`{self.found.file}`):\n\n{_shown(text, 'smt2', self.found.file)}")
-        if not (self.found.path / SCRIPT).is_file():
-            blocks.append(_shown(self.found.calls, "text", MINIMISED))
-        return "\n\n".join(blocks)
+    def _strategy(self) -> str:
+        return "API fuzzing"
 
-    def _printed(self) -> str:
+    def _input(self) -> str:
+        """The script if that shows it, else the program; the trace where there is neither."""
+        file = self.found.input_file
+        known = {"smt2": "smt2", "py": "python"}
+        return self._block(self.found.shown_text, known.get(file.rpartition(".")[2], "text"), file)
+
+    def _runs(self) -> list[tuple[str, str, str]]:
         printed, ending = self.found.printed("")
         if only := ONLY_A_SIGNAL.match(ending):
             ending = only[1].replace("SIG", "signal SIG")
-        lines = [f"$ {self.found.command('')}", *clipped(printed), f"[{ending}]" if ending else ""]
-        return fenced(printable("\n".join(line for line in lines if line)), "console")
-
-    def _command(self) -> str:
-        name = (self.found.culprit or {}).get("family")
-        what = f"the Python interface ({name})" if name and name != "other" else "its interface"
-        return f"{what}: {inline(self.found.command(''))}"
-
-    def _options(self) -> str:
-        """The options that the calls set."""
-        try:
-            lines = read_trace(self.found.calls).lines
-        except TraceError:
-            return ""
-        said = [f"`{plain('='.join(line.args))}`" for line in lines if line.action == "set-option"]
-        return f"{', '.join(said)}: set by the calls above." if said else ""
-
-    def _origin(self) -> str:
-        data = self.found.data
-        origin: dict[str, Any] = data.get("origin") or {}
-        before, after = self.found.size
-        text = f"Found by exhume (API fuzzing, seed {origin.get('seed')}, run {origin.get('run')})"
-        text += f", reproduced in a fresh process; minimised from {before} calls to {after}."
-        if self.found.setup.cross_check:
-            parties = f"{self.found.setup.label} and {Setup(self.found.setup.cross_check).label}"
-            text += f" Both solvers made the same calls: {parties}."
-        if self.found.setup.witnesses:
-            text += " Witnesses were re-checked in a second instance."
-        return plain(text)
+        return [(self.found.command(""), printed, ending)]
 
 
-def _shown(text: str, language: str, file: str) -> str:
-    """The beginning of a text as a block."""
-    shown = text[:_MOST_SHOWN].rstrip("\n")
-    cut = f"\n\n(Cut short here; `{file}` has all of it.)" if len(text) > _MOST_SHOWN else ""
-    return fenced(printable(shown), language) + cut
+def typed_of_calls(found: FindingFolder) -> Typed | None:
+    """What a person types to see it: the solver on the script, or the program."""
+    assert isinstance(found, CallsFolder), "a kind has folders of its own"
+    if found.text_shows:
+        spec, script = str(found.accused.get("spec", "")), Script((found.path / found.file).read_bytes())
+        words = shlex.split(find_solver(spec).shown(script, found.file))
+        return Typed(spec.partition("[")[0] if found.family in PROFILES else "", tuple(words), found.file)
+    return Typed("", ("python", SCRIPT), SCRIPT) if (found.path / SCRIPT).is_file() else None

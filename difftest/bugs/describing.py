@@ -10,8 +10,8 @@ from packaging.version import InvalidVersion, Version
 
 from difftest.bugs.records import Bug, Seen
 from difftest.bugs.symptoms import Symptom
+from difftest.triage.facts import logic_name
 from difftest.triage.kinds import State
-from difftest.triage.report import logic_name
 from solvers.errors import UnknownSolver
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome

@@ -28,8 +28,9 @@ _KEY_SECONDS = 10.0
 
 
 def conclude(key: str, expected: Expectation, text: str) -> Mapping[str, Any]:
-    """``key``, ``safe_mode``, ``evidence`` and ``reason`` of the reduced formula ``text`` of a finding that
-    the hunt counts under ``key``; ``expected`` has its solvers with no more options than it takes.
+    """``key``, ``safe_mode``, ``evidence``, ``reason`` and ``with_model`` (a formula with a model inserted)
+    of the reduced formula ``text`` of a finding that the hunt counts under ``key``; ``expected`` has its
+    solvers with no more options than it takes.
     """
     own = {"key": reduced_key(key, expected, text), "safe_mode": shows_in_safe_mode(expected, text)}
     return {**own, **_evidence(expected, text)}
@@ -51,7 +52,8 @@ def _evidence(expected: Expectation, text: str) -> Mapping[str, Any]:
         settled, found = weigh(candidate, seen, runner, limits)
     if found.dismissed or found.confirmers or settled.culprit != expected.culprit or not found.sentences:
         return {}
-    return {"evidence": list(settled.evidence), "reason": settled.reason}
+    facts = {"evidence": list(settled.evidence), "reason": settled.reason}
+    return facts | ({"with_model": found.formula} if found.formula else {})
 
 
 def reduced_key(key: str, expected: Expectation, text: str) -> str:

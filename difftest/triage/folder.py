@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from base.documents import from_document
 from difftest.errors import DifftestError
 from difftest.triage.markdown import sentence
 from difftest.triage.renamed import current_key, current_theory
@@ -22,8 +24,31 @@ REDUCED = "reduced.smt2"
 BISECTED = "bisect.json"
 REPORT = "report.md"
 DUPLICATES = "duplicates.txt"
+READER = "read.py"
+"""The name of the program in reports that reads the input where a solver has none."""
 _MOST_READ = 1 << 20
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A run as printed. ``reader`` is the program that the ``command`` starts instead of ``instead``, the
+    solver's own, which is not there. ``code`` is as a shell has it; ``stack`` has the innermost frame first.
+    """
+
+    file: str
+    command: str
+    printed: str
+    code: int
+    reader: str = ""
+    instead: str = ""
+    stack: tuple[str, ...] = ()
+
+    @property
+    def ending(self) -> str:
+        """How it ended, for people: ``Exit status 139 (SIGSEGV).``; empty for status 0."""
+        name = next((s.name for s in signal.Signals if s == self.code - 128), "")
+        return f"Exit status {self.code}{name and f' ({name})'}." if self.code else ""
 
 
 def read_document(folder: Path) -> dict[str, Any]:
@@ -281,6 +306,38 @@ class FindingFolder:
         """Those of the formula to show."""
         found = self._of_shown.get("theories") or self.data.get("theories") or ()
         return [str(name) for name in found]
+
+    @cached_property
+    def transcript(self) -> Transcript | None:
+        """The run as a person types it, if it is one of the input that the report shows."""
+        try:
+            kept = from_document(self.data["transcript"], Transcript)
+        except (KeyError, ValueError):
+            return None
+        return kept if kept.file == self.input_file else None
+
+    @property
+    def input_file(self) -> str:
+        """The name of the input that the report shows."""
+        return self.shown_file
+
+    @property
+    def shown_text(self) -> str:
+        """The text of that."""
+        return self.formula
+
+    @property
+    def language(self) -> str:
+        """The language of that: ``smt2`` or ``python``."""
+        return "smt2"
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The options of the accused that it takes, as its command line has them."""
+        name = self.accused.get("name")
+        needed = (self._of_shown.get("options") or {}).get(name)
+        given = self.accused.get("options") if needed is None else needed
+        return [str(option) for option in given or ()]
 
     def printed(self, name: str) -> tuple[str, str]:
         """What solver ``name`` printed on the formula to show, and how it ended."""

@@ -1,8 +1,20 @@
 """Findings whose test is a formula that solvers are given: the kind ``formula``."""
 
+import shlex
+
 from difftest.triage.folder import FindingFolder
-from difftest.triage.kinds import KINDS, Kind
+from difftest.triage.kinds import KINDS, Kind, Typed
 from difftest.triage.release_search import subject_of_formula
 from difftest.triage.report import FormulaWriter
+from solvers.registry import PROFILES
 
-KINDS[FindingFolder.kind] = Kind(FormulaWriter, subject_of_formula)
+
+def typed_of_formula(found: FindingFolder) -> Typed | None:
+    """The command line of the accused, as its run was recorded."""
+    words = tuple(shlex.split(found.command(str(found.accused.get("name")))))
+    known = found.family in PROFILES
+    spec = str(found.accused.get("spec", "")).partition("[")[0] if known else ""
+    return Typed(spec, words, found.shown_file) if words else None
+
+
+KINDS[FindingFolder.kind] = Kind(FormulaWriter, subject_of_formula, typed_of_formula)

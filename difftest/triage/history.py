@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,9 +21,11 @@ from corpus.errors import QueryError
 from corpus.examine import examine
 from corpus.similar import similar_to
 from corpus.store import Corpus
+from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.store import update_finding
 from smtlib import default_theories
+from solvers.options import split_option
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import message_shape
 
@@ -44,6 +46,11 @@ _TELLS_NOTHING = re.compile(
 _PLACE = re.compile(r"File: (\S+)\s*\n\s*Line: (\d+)|([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)")
 _SHORTEST_MESSAGE = 12
 _OTHER_SOLVER = 0.5
+# Less: a wrong model and a wrong answer may have one cause.
+_OTHER_CLASS = 0.8
+_SAME_OPTION = 0.4
+_MOST_WITH_OPTION = 10
+_SHORTEST_OPTION = 5
 _MOST_TEXTS = 200
 
 
@@ -58,15 +65,48 @@ class Resemblance:
     url: str | None = None
 
 
-def resembled(corpus: Corpus, found: FindingFolder, limit: int = MOST) -> list[Resemblance]:
-    """The issues of ``corpus`` that a finding resembles, the nearest first.
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for: the solver's ``family``, where it crashes (``place``) and what it said
+    (``message``), the formula (``text``), options that it takes, the class of the fault, and issues that
+    parts of the formula are from.
+    """
+
+    family: str
+    place: str | None
+    message: str
+    crashed: bool
+    text: str
+    options: tuple[str, ...] = ()
+    bug_class: str = ""
+    own: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, found: FindingFolder) -> Sought:
+        """That of a finding."""
+        entry = found.culprit or {}
+        message = str(entry.get("detail") or "").partition("\n")[0]
+        place = entry.get("location")
+        if place is None and found.transcript is not None and found.transcript.stack:
+            place = found.transcript.stack[0].partition(" at ")[0]
+        return cls(
+            str(entry.get("family") or ""),
+            str(place) if place else None,
+            message,
+            entry.get("outcome") == "crash",
+            found.formula,
+            tuple(split_option(option.lstrip("-"))[0] for option in telling_options(found)),
+            own=frozenset((found.data.get("test") or {}).get("issues") or ()),
+        )
+
+
+def resembled(corpus: Corpus, sought: Sought, limit: int = MOST) -> list[Resemblance]:
+    """The issues of ``corpus`` that a finding or report resembles, the nearest first.
 
     An issue that resembles it in several ways stands there once, with all of them.
     """
-    entry = found.culprit or {}
-    family = entry.get("family")
-    rows = [*_by_crash(corpus, entry), *_by_formula(corpus, found)]
-    return _merged([_weighed(*row, family) for row in rows])[:limit]
+    rows = [*_by_crash(corpus, sought), *_by_options(corpus, sought), *_by_formula(corpus, sought)]
+    return _merged([_weighed(*row, sought.family or None) for row in rows])[:limit]
 
 
 def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
@@ -76,7 +116,7 @@ def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
     """
     count = 0
     for folder in folders:
-        rows = resembled(corpus, FindingFolder.read(folder))
+        rows = resembled(corpus, Sought.of(FindingFolder.read(folder)))
         count += bool(rows)
         update_finding(folder, {"resembles": [{**asdict(row), "score": round(row.score, 3)} for row in rows]})
     return count
@@ -86,10 +126,9 @@ _Row = tuple[Resemblance, str | None]
 """A resemblance before it is weighed, and whose bug the issue is about, where that is known."""
 
 
-def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
+def _by_crash(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     """Issues whose text names the place of the crash, or holds its message."""
-    location = entry.get("location")
-    detail = str(entry.get("detail") or "").partition("\n")[0]
+    location, detail = sought.place, sought.message
     shape = message_shape(detail)
     if location:
         file = file_of(str(location))
@@ -103,7 +142,7 @@ def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
             elif any(place.startswith(f"{file}:") for place in places):
                 yield _row(row, f"crash in the same file, {file} (line {line} here)", _SAME_FILE)
     tells = len(shape) >= _SHORTEST_MESSAGE and not _TELLS_NOTHING.search(shape)
-    if tells and entry.get("outcome") == "crash":
+    if tells and sought.crashed:
         # The longest word between numbers and paths finds the candidates; the shape decides.
         word = max(re.findall(r"[A-Za-z_][\w.:]*", detail), key=len, default="")
         for row, text in _texts_with(corpus, word) if word else ():
@@ -111,16 +150,27 @@ def _by_crash(corpus: Corpus, entry: Mapping[str, Any]) -> Iterator[_Row]:
                 yield _row(row, f"the same message: {shape[:80]}", _SAME_MESSAGE)
 
 
-def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
+def _by_options(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
+    """Issues whose text names one of the options, where few do."""
+    for option in sought.options:
+        rows = {row[0]: row for row, text in _texts_with(corpus, option) if _names(text, option)}
+        if len(rows) <= _MOST_WITH_OPTION and len(option) >= _SHORTEST_OPTION:
+            yield from (_row(row, f"it names the option {option}", _SAME_OPTION) for row in rows.values())
+
+
+def _names(text: str, option: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(option)}(?![\w-])", text) is not None
+
+
+def _by_formula(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     """Issues with a formula like the finding's."""
     try:
-        near = similar_to(corpus, found.formula, _CANDIDATES, LEAST_LIKENESS)
+        near = similar_to(corpus, sought.text, _CANDIDATES, LEAST_LIKENESS)
     except QueryError:
         return
-    traits = examine(found.formula).traits
+    traits = examine(sought.text).traits
     neutral = default_theories().marked(":neutral")
     mine = {*(traits.operators if traits else ())} - neutral
-    own = set((found.data.get("test") or {}).get("issues") or ())
     known = {
         formula: (solver, {*operators} - neutral)
         for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
@@ -132,9 +182,11 @@ def _by_formula(corpus: Corpus, found: FindingFolder) -> Iterator[_Row]:
             continue
         name = f"{row.tracker}#{row.issue}"
         what = f", {row.bug_class}" if row.bug_class else ""
+        if row.bug_class and sought.bug_class and row.bug_class != sought.bug_class:
+            likeness *= _OTHER_CLASS
         shared = sorted(mine & theirs)[:4] or sorted(row.shared, key=len, reverse=True)[:1]
         with_ = f", both with {', '.join(f'`{text}`' for text in shared)}" if shared else ""
-        parts = "; parts of the test come from it" if name in own else ""
+        parts = "; parts of the test come from it" if name in sought.own else ""
         why = f"a formula like it{what} (likeness {likeness:.2f}{with_}{parts})"
         yield Resemblance(name, why, likeness, row.title, row.url), solver
 

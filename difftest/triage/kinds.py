@@ -36,13 +36,26 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Typed:
+    """What a person types to see a finding: ``words`` with the input ``file`` among them (after ``<`` if it
+    is read from standard input). ``spec`` is the solver, without options, whose program the first word is;
+    empty for any other program.
+    """
+
+    spec: str
+    words: tuple[str, ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """What differs between findings about formulas and findings about calls: what writes their reports, and
-    what releases are given (``subject`` raises DifftestError where there is nothing to try).
+    """What differs between findings about formulas and findings about calls: what writes their reports, what
+    releases are given (``subject`` raises DifftestError where there is nothing to try), and what is typed.
     """
 
     writer: type[Writer]
     subject: Callable[[FindingFolder], Subject]
+    typed: Callable[[FindingFolder], Typed | None]
 
 
 KINDS: dict[str, Kind] = {}

@@ -252,4 +252,9 @@ def queue(found: Sequence[FindingFolder], ledger: Ledger, most: int, today: date
 def is_memory_error(found: FindingFolder) -> bool:
     """Whether what the accused printed says that memory was written or read where it must not be."""
     text = found.printed(str(found.accused.get("name")))[0]
-    return bool(_MEMORY_ERROR.search(f"{found.accused.get('detail', '')}\n{text}"))
+    return tells_of_memory(f"{found.accused.get('detail', '')}\n{text}")
+
+
+def tells_of_memory(text: str) -> bool:
+    """Whether a solver's output says so."""
+    return bool(_MEMORY_ERROR.search(text))

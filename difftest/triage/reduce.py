@@ -22,10 +22,12 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
+from difftest.triage.evidence import WITH_MODEL
 from difftest.triage.expectation import expectation_of_finding, observe, read_formula
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
 from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
+from difftest.triage.transcribe import transcribe
 from smtlib.mentions import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -104,7 +106,7 @@ def reduce(
 
     Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (or ``out``), and brings
     a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
-    installed. ``tries``: a flaky finding has to show in two of this many runs (None: in the first,
+    installed. ``tries``: a flaky finding has to show in two of N runs (None: in the first,
     or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
     should. Closing the runner ``within`` cuts it short.
     """
@@ -204,9 +206,13 @@ def _update(folder: Path, report: ReductionReport, expected: Expectation, beside
     if report.confirmed:
         reduced |= {"runs": _record_runs(folder, expected), **conclude(key, expected, report.text)}
     files = dict(beside)
+    if with_model := reduced.pop("with_model", ""):
+        files[f"reduced-{WITH_MODEL}"] = with_model
     if expected.pair is not None:
         files[REDUCED_PARENT] = expected.pair.parent_of(report.text) or ""
     update_finding(folder, {"reduced": reduced}, files)
+    if report.confirmed:
+        transcribe(folder)
 
 
 def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any]]:

@@ -54,7 +54,7 @@ SECTIONS = {
         "triage": Command("triage", "List the findings of a campaign and what remains to be done."),
         "reduce": Command("reduce", "Minimise the formula or the calls of a finding."),
         "bisect": Command("reduce", "Find the first affected and the first fixed release of a finding."),
-        "report": Command("triage", "Write an HTML page about a campaign."),
+        "report": Command("report", "Write the page of a campaign; check reports before they are sent."),
         "dashboard": Command("dashboard", "Write an HTML page about many campaigns, such as one a night."),
     },
     "Past bugs": {

@@ -1,4 +1,4 @@
-"""Commands on all findings of a campaign: triage, report."""
+"""The command triage: all findings of a campaign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import typer
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from corpus.store import Corpus
 from difftest import find_solvers
-from difftest.campaign.exporting import export
 from difftest.campaign.files import FileTests
 from difftest.campaign.merging import merge_findings
 from difftest.campaign.state import lock_campaign
@@ -51,7 +50,6 @@ Campaign = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("triage")(triage_command)
-    app.command("report")(report_command)
 
 
 def triage_command(
@@ -225,47 +223,6 @@ def _merge(folder: Path) -> list[Merge]:
     except (InUse, OSError) as problem:
         say(f"findings with the same cause were not merged: {problem}")
         return []
-
-
-def report_command(
-    folder: Campaign,
-    out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Output file.  [default: DIR/report.html]")
-    ] = None,
-    sarif: Annotated[
-        Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the findings as JUnit XML.")
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option("--summary", metavar="FILE", help="Also write a summary in Markdown, for a CI job."),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Write an HTML page about a campaign.
-
-    The page shows the findings with their formulas and outputs, counts over time, outcomes per solver,
-    strategy and theory, and the affected releases. It is one file that needs no network and no scripts. It
-    can be written while the hunt runs. For continuous integration, the findings can also be written as
-    SARIF, JUnit XML and Markdown.
-    """
-    # Drawing takes a second to load; the other commands do without.
-    from exhume.pages.report import write_page
-
-    written = export(folder, sarif, junit, summary)
-    page = write_page(folder, findings_of(folder), out_file or folder / "report.html")
-    if json:
-        print_json({**page.to_json(), **({"written": list(map(str, written))} if written else {})})
-        return
-    plural = "s" * (page.findings != 1)
-    out.print(f"{page.path}: {page.findings} finding{plural}, {page.size} bytes")
-    for file in written:
-        out.print(str(file))
-    for line in page.missing:
-        # The page may be moved: there the campaign is DIR.
-        say(f"still to do: {line.replace(' DIR', f' {folder}')}")
 
 
 def _cells(record: FindingRecord, row: dict[str, Any], report: str) -> list[str]:

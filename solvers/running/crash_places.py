@@ -51,6 +51,10 @@ _OCAML = re.compile(
 )
 _RUST = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+):\d+\s*$")
 
+_GDB_FRAME = re.compile(r"#\d{1,5}\s")
+# Functions of Python, and of Cython's modules, below which nothing is the solver's.
+_INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_start")
+
 _OPERATOR_OR_BRACKET = re.compile(r"(?<!\w)operator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?)|->|[<>()]")
 _ANONYMOUS = "{anonymous}"
 _NAME = re.compile(r"(?!operator\b)[A-Za-z_~${][\w.~$:#{}<>()=!+*/%^&|\[\]-]*( new| delete)?$", re.ASCII)
@@ -134,6 +138,24 @@ def find_crash_place(*texts: str) -> CrashPlace:
         if most > 1:
             return CrashPlace(min(place for place, times in reading.overflown.items() if 2 * times >= most))
     return CrashPlace(reading.found[min(reading.found)] if reading.found else None, reading.named)
+
+
+def stack_of(text: str) -> list[str]:
+    """The functions of a stack that gdb prints, the innermost first: without those at its top that only end
+    the program or hold data, and without those of Python at its end. Repeated frames come once.
+    """
+    frames = [frame for line in text.splitlines() if _GDB_FRAME.match(line) and (frame := _frame(line))]
+    names: list[str] = []
+    for frame in frames:
+        name = plain_name(frame.function)
+        if name.startswith(_INTERPRETER):
+            break
+        if not names and _place(frame) is None:
+            continue
+        shown = f"{name} at {_short(frame.file, frame.line)}" if frame.file else name
+        shown = shown.replace(_ANONYMOUS, "(anonymous namespace)")
+        names += [shown] if shown not in ("", "??") and names[-1:] != [shown] else []
+    return names
 
 
 def file_of(place: str) -> str:

@@ -26,7 +26,7 @@ TABLE = (
         r"|(?:^|/)sysdeps/|(?:^|/)(?:bits|nptl|csu|stdlib|libio|malloc|assert|signal|libc)/[^/]+$",
         functions=r"std::|__|_[A-Z]|_start$|_int_\w+$|(?:abort|raise|gsignal|t?g?kill|exit|clone3?|main)$"
         r"|start_thread$|(?:m|c|re)alloc$|free$|operator (?:new|delete)|mem(?:cpy|move|set|cmp)$"
-        r"|str(?:len|n?cmp|n?cpy|dup)$",
+        r"|str(?:len|n?cmp|n?cpy|dup)$|mp[nzqf]_\w+$",
         modules=r"(?:^|/)(?:ld-linux|libc|libm|libpthread|libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s)\b",
     ),
     _row(
@@ -38,7 +38,7 @@ TABLE = (
         "the runtimes of other languages: Rust, OCaml, Java and Python",
         files=r"/rustc/|/library/(?:std|core|alloc)/|(?:^|/)(?:stdlib|pervasives)\.ml$",
         functions=r"(?:core|alloc)::|rust_|caml_|Stdlib|(?:java|javax|jdk|sun|scala)\b|_?Py\w*_",
-        modules=r"(?:^|/)(?:lib)?python3",
+        modules=r"(?:^|/)(?:lib)?python3[\w.-]*$",
     ),
     *(row for profile in PROFILES.values() for row in profile.plumbing),
 )

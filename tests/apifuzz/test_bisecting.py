@@ -71,7 +71,9 @@ def test_both_edges_are_found_and_kept(planted: Plant, tmp_path: Path) -> None:
     states = {release: str(state) for release, state in report.tried}
     # One that cannot be had, and one without what the program calls.
     assert states["0.0.0"] == states["0.2.0"] == "skipped"
-    assert "Affected since 0.3.0; fixed in 0.8.0. It worked in 0.1.0." in (path / "report.md").read_text()
+    assert (
+        "- First affected: 0.3.0\n- Last good: 0.1.0\n- Fixed in: 0.8.0\n" in (path / "report.md").read_text()
+    )
     count = len(fetched)
     assert bisect(path) == report
     assert len(fetched) == count

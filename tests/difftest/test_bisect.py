@@ -64,7 +64,7 @@ def test_both_edges_are_found_with_few_tries_and_kept(planted: Planted) -> None:
     assert len(tried) == len(set(tried)) <= 14
     assert [release for release, _ in report.tried] == sorted(tried, key=RELEASES.index)
     reported = (folder / "report.md").read_text()
-    assert "Affected since 4.7.0; fixed in 4.31.0. It worked in 4.6.0." in reported
+    assert "- First affected: 4.7.0\n- Last good: 4.6.0\n- Fixed in: 4.31.0\n" in reported
     count = len(tried)
     assert bisect(folder) == report
     assert len(tried) == count

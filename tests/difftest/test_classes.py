@@ -31,13 +31,12 @@ class Bragging(FindingClass):
     rank = 5
     colour = 7
     keyed_by_operators = False
-    title = "{solver} brags on {logic}"
 
     def confirm(self, trial, text, script):
         return trial.judge(trial.expected.accused, script) is not None and "brag" in text
 
-    def describe(self, found, name):
-        return f"{name} brags."
+    def headline(self, found):
+        return "brags"
 
     def expected(self, found, name):
         return "Modesty."
@@ -65,8 +64,7 @@ def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> 
     folder = write(tmp_path / "f", **{"class": "bragging"})
     (folder / "command.txt").write_text("")
     report = rewrite_report(folder)
-    assert title_of(FindingFolder.read(folder)) == "z3 4.8.5 brags on QF_LIA"
-    assert "z3 4.8.5 brags." in report
+    assert title_of(FindingFolder.read(folder)) == "z3: brags on QF_LIA"
     assert "Modesty." in report
     assert [record.finding_class for record in read_findings(tmp_path)] == ["bragging"]
     # By theories only, as it says.
@@ -79,7 +77,7 @@ def test_a_new_class_is_one_file(bragging: None, tmp_path: Path, fake: Fake) -> 
 
 def test_a_class_that_is_not_known_is_reported_plainly(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", **{"class": "nothing-known"})
-    assert "nothing-known on the formula below" in rewrite_report(folder)
+    assert "# z3: nothing known on QF_LIA" in rewrite_report(folder)
     assert class_of("nothing-known").name == "nothing-known"
 
 

@@ -64,7 +64,7 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     found = FindingFolder.read(record.path)
     assert Path(found.data["test"]["origin"]).name == "again 1.smt2"
     assert (record.path / "duplicates.txt").read_text() == f"{folder / 'bug1.smt2'}\n"
-    assert "from the file `triggers/again 1.smt2`; exhume" in (record.path / "report.md").read_text()
+    assert "Found by exhume (the formulas of another fuzzer)." in (record.path / "report.md").read_text()
 
 
 @pytest.mark.parametrize("place", ["note_duplicate", "write_finding"])

@@ -12,7 +12,7 @@ import pytest
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.triage.folder import FindingFolder
-from difftest.triage.history import compare_with_history, resembled
+from difftest.triage.history import Sought, compare_with_history, resembled
 from tests.difftest.test_reports import write
 
 LIKE = "(declare-const s (Set Bool))\n(assert (set.member (set.is_empty s) s))\n(check-sat)\n"
@@ -42,7 +42,7 @@ def path(starter: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def names(path: Path, folder: Path) -> dict[str, float]:
     with Corpus.open(path) as corpus:
-        return {row.issue: row.score for row in resembled(corpus, FindingFolder.read(folder))}
+        return {row.issue: row.score for row in resembled(corpus, Sought.of(FindingFolder.read(folder)))}
 
 
 def crash(folder: Path, **entry: Any) -> Path:
@@ -80,7 +80,8 @@ def test_a_known_formula_resembles_its_issue(path: Path, tmp_path: Path) -> None
             " where f.assertions > 0 order by length(body) desc limit 1"
         )[0]
     folder = write(tmp_path / "f", formula=body)
-    assert names(path, folder)[name] == pytest.approx(1.0)
+    # Less than 1 where the issue is about another class of fault.
+    assert names(path, folder)[name] >= 0.8
 
 
 def test_what_is_new_resembles_nothing(path: Path, tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_it_is_written_into_the_finding_and_its_report(path: Path, tmp_path: Pat
         "url": "x://1",
     }
     assert "- Z3Prover/z3#1: crash at the same place" in (first / "report.md").read_text()
-    assert "exhume knows no similar issue." in (second / "report.md").read_text()
+    assert "## Notes" not in (second / "report.md").read_text()
     assert not list(first.glob(".*"))
 
 

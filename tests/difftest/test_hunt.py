@@ -109,7 +109,7 @@ def test_a_liar_is_found_confirmed_and_written_up(
     report = (record.path / "report.md").read_text()
     assert TEXT in report
     assert "fake 1.0" in report
-    assert "z3#17" in report
+    assert "Found by exhume (by-hand)." in report
 
 
 def test_the_printed_command_shows_the_finding_again(

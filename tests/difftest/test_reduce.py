@@ -157,9 +157,7 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
         assert (folder / "reduced.smt2").read_text() == report.text
         shown = (folder / "report.md").read_text()
         assert f"```smt2\n{report.text.rstrip()}\n```" in shown
-        assert shown.count(f"Reduced from {len(SMALL)} to {report.size_after} bytes") == 1
-        assert shown.count("## Options that it takes") == 1
-        assert "$ " in shown and "reduced.smt2" in shown
+        assert "$ " in shown and "input.smt2" in shown
         assert "(> x 1)" not in shown
         data = json.loads((folder / "finding.json").read_text())
         reduced = data["reduced"]
@@ -187,11 +185,11 @@ def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
 def test_safe_mode_is_asked_about_the_reduced_formula(fake: Fake, make_test: Make, tmp_path: Path) -> None:
     unsafe = "(declare-const b (Bag Int))\n(assert (= b (bag 1 1)))\n(check-sat)\n"
     folder = finding(tmp_path, make_test(unsafe), find_solver("cvc5"), fake("say('unsat')", "liar"))
-    assert "`--safe-mode=safe` it does not show" in (folder / "report.md").read_text()
+    assert "; Safe mode: does not show\n" in (folder / "report.md").read_text()
     reduce(folder, seconds=60, ddsmt=False)
     data = json.loads((folder / "finding.json").read_text())
     assert (data["safe_mode"], data["reduced"]["safe_mode"]) == (False, True)
-    assert "`--safe-mode=safe` it shows, too" in (folder / "report.md").read_text()
+    assert "; Safe mode: shows\n" in (folder / "report.md").read_text()
 
 
 def test_an_option_that_was_left_out_does_not_come_back_in_safe_mode() -> None:
@@ -243,7 +241,7 @@ say('sat')
     assert (report.confirmed, report.tries) == (True, 3)
     assert report.shown == 2
     assert report.size_after < report.size_before
-    assert "It is flaky: 2 of 3 runs show it." in (folder / "report.md").read_text()
+    assert "It does not show in every run: in 2 of 3." in (folder / "report.md").read_text()
     data = json.loads((folder / "finding.json").read_text())
     assert "SIGABRT" in data["reduced"]["runs"]["fake"]["ending"]
     # Whoever looks again tries as often.

@@ -160,7 +160,7 @@ def test_a_contradiction_is_confirmed_and_reduced_with_its_scripts(fake: Fake, t
     assert reduced.count("assert") == 1
     assert "check-sat-assuming" in (found.path / f"reduced-{RELATED[0]}").read_text()
     report = (found.path / "report.md").read_text()
-    assert "liar says sat to the formula, unsat to related.smt2" in report
+    assert "liar says sat to the formula, unsat to script 1 made from it" in report
     assert "both ask the same question" in report
     with Confirmer(expectation_of_finding(found.path)) as confirmer:
         assert confirmer(reduced)

@@ -82,7 +82,7 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     data = json.loads((other / "finding.json").read_text())
     assert data["key"] == data["reduced"]["key"] == "invalid-model|z3-4.20.0|Ints|div|fixed in 4.25.0"
     reported = (other / "report.md").read_text()
-    assert "Affected since 4.10.0; fixed in 4.25.0." in reported
+    assert "- First affected: 4.10.0\n" in reported and "- Fixed in: 4.25.0\n" in reported
     # A second time nothing is run, and the finding is not made again.
     kept = (folder / "split.json").read_text()
     assert split(folder, report) == done

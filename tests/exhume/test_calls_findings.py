@@ -85,7 +85,7 @@ def test_triage_lists_calls(exhume: Any, campaign: Path) -> None:
     rows = exhume("triage", campaign, "--json").json
     assert [row["class"] for row in rows] == ["answer", "crash"]
     crash = rows[1]
-    assert crash["title"] == "Assertion violation at theory_seq.cpp:333"
+    assert crash["title"] == "z3: failed assertion at theory_seq.cpp:333"
     assert (crash["kind"], crash["size"], crash["reduced_size"], crash["unit"]) == ("calls", 9, 9, "calls")
     assert (crash["guilty"], rows[0]["guilty"]) == ("z3", None)
     assert (crash["bisected"], crash["resembles"]) == (False, None)
@@ -119,8 +119,6 @@ def test_findings_are_compared_with_history_and_kept_in_the_corpus(
     assert rows[0][5].startswith("exhume-trace 1 z3 1")
     rows = exhume("triage", campaign, "--json").json
     assert all(isinstance(row["resembles"], list) for row in rows)
-    report = (Path(rows[1]["path"]) / "report.md").read_text()
-    assert "imilar known issues" in report or "no similar issue" in report
     assert exhume("triage", campaign, "--corpus", corpus).code == 0
 
 
@@ -135,7 +133,7 @@ def test_the_page_of_an_api_campaign(exhume: Any, campaign: Path) -> None:
     assert is_harmless(page)
     for words in (
         "Runs", "Calls", "Terms by theory", "Answers", "tests a second", "900",
-        "Assertion violation at theory_seq.cpp:333", "v1.check()", "z3 says sat", "9 calls",
+        "z3: failed assertion at theory_seq.cpp:333", "v1.check()", "z3 says sat", "9 calls",
     ):  # fmt: skip
         assert words in page.text, words
 

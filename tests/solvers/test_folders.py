@@ -30,9 +30,9 @@ crash = ["^the toy broke"]
 crash_codes = [77]
 [tracker]
 repository = "toys/toy"
-reminder = "For toys/toy."
-[tracker.titles]
-wrong_unsat = "The toy is wrong on {logic}"
+most_a_week = 2
+[tracker.fields]
+A = ["Input"]
 """
 # It says unsat to everything but what holds no assertion, and breaks on what says so.
 TOY = f"""#!{sys.executable}
@@ -85,10 +85,10 @@ def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_pat
     found = json.loads((folder / "finding.json").read_text())
     assert (found["class"], found["guilty"]) == ("soundness", "toy")
     report = (folder / "report.md").read_text()
-    assert "The toy is wrong on QF_BV" in report and "<!-- For toys/toy. -->" in report
+    assert "# toy: wrong unsat on QF_BV\n" in report
     assert exhume(toy, "replay", folder / "original.smt2", *flags[:4]).returncode == 1
     assert exhume(toy, "reduce", folder, "--time", "30s", "--no-ddsmt").returncode == 0
-    assert "--toy-check reduced.smt2" in (folder / "report.md").read_text()
+    assert "toy --toy-check input.smt2" in (folder / "report.md").read_text()
     (tmp_path / "break.smt2").write_text(FORMULA + "; break\n")
     rows = exhume(toy, "replay", tmp_path / "break.smt2", "--solver", "toy", "--json").stdout
     assert [row["outcome"] for row in json.loads(rows)] == ["crash"]
@@ -106,7 +106,7 @@ def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ('reminder = "For', 'reminde = "For', "unknown field `reminde` - at `$.tracker`"),
+        ("most_a_week", "most_a_day", "unknown field `most_a_day` - at `$.tracker`"),
         (
             'crash = ["^the',
             'crash = ["^(the',
@@ -114,17 +114,13 @@ def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
         ),
         ('aliases = ["toy"]', 'aliases = ["toy"', "Unclosed array"),
         ("[77]", '["x"]', "Expected `int`, got `str` - at `$.says.crash_codes"),
-        (
-            "[tracker.titles]",
-            '[tracker.sections]\nA = ["formla"]',
-            "Invalid enum value 'formla' - at `$.tracker",
-        ),
+        ('A = ["Input"]', 'A = ["Inpt"]', "field 'A': a report has no part 'Inpt' - at `$.tracker`"),
     ],
 )
 def test_what_is_wrong_in_a_folder_is_said_with_its_place(
     toy: Path, before: str, after: str, line: str
 ) -> None:
-    (toy / "profile.toml").write_text(PROFILE.partition("wrong_unsat")[0].replace(before, after))
+    (toy / "profile.toml").write_text(PROFILE.replace(before, after))
     with pytest.raises(BadProfile) as raised:
         read_profile((toy,), None)
     assert str(raised.value).startswith(f"{toy}/profile.toml: ") and line in str(raised.value)

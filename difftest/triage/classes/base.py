@@ -11,6 +11,7 @@ from difftest.oracles.base import Candidate, Observation
 from difftest.reduction.pairs import Pair
 from difftest.triage.evidence import Evidence
 from difftest.triage.folder import FindingFolder
+from solvers.report_form import Kind
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -103,13 +104,10 @@ class FindingClass:
     """Tests that look like it at first are confirmed until this many did not show it in a fresh process."""
     outlasts_falsehood = False
     """Whether a formula that is plainly unsatisfiable may show it."""
+    reported_as = Kind.RESULT
+    """What the fact line of a report calls it."""
     follows_from_options = False
     """Whether the same option alone makes two findings one cause, whatever else is in the formula."""
-
-    @property
-    def title(self) -> str:
-        """The title for trackers that have no words of their own for it."""
-        return "{solver}: " + self.name.replace("-", " ") + " on {logic}"
 
     # How it shows
 
@@ -139,18 +137,10 @@ class FindingClass:
 
     # What a report says
 
-    def title_name(self, found: FindingFolder) -> str:
-        """Which of a form's titles it takes."""
-        return self.name.replace("-", "_")
-
-    def category(self, categories: Mapping[str, str]) -> str:
-        """The word for it among those of a tracker's form, by class; empty if there is none."""
-        return categories.get(self.name, "")
-
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """What goes wrong, in a sentence or two; ``name`` is how the report calls the solver."""
-        return f"{name}: {self.name} on the formula below. {found.reason}".rstrip()
+    def headline(self, found: FindingFolder) -> str:
+        """What goes wrong, in the words of a title."""
+        return self.name.replace("-", " ")
 
     def expected(self, found: FindingFolder, name: str) -> str:
-        """The right behaviour, and why; ``name`` as above."""
+        """The right behaviour, and why; ``name`` is how the report calls the solver."""
         return found.reason or "Otherwise."

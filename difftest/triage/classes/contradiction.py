@@ -5,7 +5,7 @@ from __future__ import annotations
 from difftest.triage.classes.base import FindingClass, Hearing
 from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
-from difftest.triage.markdown import plain
+from solvers.report_form import Kind
 from solvers.running.script import Script
 
 _MOST_ASKED = 3
@@ -17,6 +17,7 @@ class Contradiction(FindingClass):
     name = "contradiction"
     rank = 5
     colour = 6
+    reported_as = Kind.ANSWER
 
     def weigh(self, hearing: Hearing, found: Evidence) -> None:
         """What the relation saw, and what other solvers say to each of the scripts: which answer is wrong."""
@@ -37,10 +38,9 @@ class Contradiction(FindingClass):
                         f"{third.name_and_release} says {' '.join(map(str, verdict.answers))} to {name}"
                     )
 
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """The answers that exclude each other."""
-        said = plain(found.evidence[0]) if found.evidence else ""
-        return f"{name} contradicts itself. {said}. {found.reason}"
+    def headline(self, found: FindingFolder) -> str:
+        """That it contradicts itself."""
+        return "contradicts itself"
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Answers that are possible together."""

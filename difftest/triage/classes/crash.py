@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from difftest.triage.classes.base import Expectation, FindingClass
 from difftest.triage.folder import FindingFolder
-from difftest.triage.markdown import inline
+from solvers.report_form import Kind
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
 
-_SIGNALS = {"SIGSEGV": "Segmentation fault", "SIGABRT": "Abort signal", "SIGFPE": "Arithmetic exception"}
+_ABORT = "abort"
+_SIGNALS = {"SIGSEGV": "segmentation fault", "SIGABRT": _ABORT, "SIGFPE": "arithmetic exception"}
 
 
 class Crash(FindingClass):
@@ -18,6 +19,7 @@ class Crash(FindingClass):
     name = "crash"
     rank = 10
     colour = 6
+    reported_as = Kind.CRASH
     follows_from_options = True
 
     def is_outcome(self, expected: Expectation, verdict: Verdict) -> bool:
@@ -35,16 +37,11 @@ class Crash(FindingClass):
         """Whether the accused died."""
         return solver.name != expected.culprit or str(verdict.outcome) == self.name
 
-    def title_name(self, found: FindingFolder) -> str:
-        """Whether it names its place."""
-        return "crash" if found.accused.get("location") else "death"
-
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """Where and how it dies."""
-        location = found.accused.get("location")
-        said = inline(str(found.accused.get("detail", "")).partition("\n")[0])
-        place = f" at {inline(str(location))}" if location else ""
-        return f"{name} {crashes(said)}{place} on the formula below: {said}"
+    def headline(self, found: FindingFolder) -> str:
+        """How it dies, and where if it says so."""
+        entry = found.accused
+        said = f"{entry.get('detail')} {entry.get('ending')}"
+        return crash_headline(said, str(entry.get("location") or ""))
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Any answer or error message: a correct solver does not crash."""
@@ -54,11 +51,11 @@ class Crash(FindingClass):
 CLASS = Crash()
 
 
-def crashes(said: str) -> str:
-    """The verb of a crash, with its signal if the solver's ending ``said`` one."""
-    return f"crashes ({death_words(said, '').lower()})" if "SIG" in said else "crashes"
-
-
-def death_words(detail: str, ending: str) -> str:
-    """What a crash without a place is called."""
-    return next((words for name, words in _SIGNALS.items() if name in detail or name in ending), "Crash")
+def crash_headline(said: str, place: str) -> str:
+    """How a title calls a crash: by the place of a failed assertion, else the signal and the function."""
+    words = next((words for name, words in _SIGNALS.items() if name in said), "crash")
+    if not place:
+        return words
+    if ":" in place.replace("::", ""):
+        return f"{'failed assertion' if words in ('crash', _ABORT) else words} at {place}"
+    return f"{words} in {place}"

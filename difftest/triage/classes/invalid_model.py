@@ -6,6 +6,7 @@ from difftest.models.cross_check import CrossCheck, answer_to
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
+from solvers.report_form import Kind
 from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
 
@@ -20,6 +21,7 @@ class InvalidModel(FindingClass):
     name = "invalid-model"
     rank = 20
     colour = 2
+    reported_as = Kind.MODEL
 
     def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
         """Whether the accused refutes its model."""
@@ -31,10 +33,6 @@ class InvalidModel(FindingClass):
         refuted = [c for c in hearing.seen.cross_checks if c.owner == owner and c.refuted_by]
         if hearing.candidate.oracle == _CROSSED and refuted:
             _ask_about(refuted[0], hearing, found)
-
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """That the solver's sat comes with a wrong model."""
-        return f"{name} answers `sat` to the formula below with a model that does not satisfy it."
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """A right model, which is what a correct solver prints."""

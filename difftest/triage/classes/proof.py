@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difftest.triage.classes.contradiction import Contradiction
 from difftest.triage.folder import FindingFolder
-from difftest.triage.markdown import plain
+from solvers.report_form import Kind
 
 
 class Proof(Contradiction):
@@ -12,12 +12,12 @@ class Proof(Contradiction):
 
     name = "proof"
     rank = 6
+    reported_as = Kind.RESULT
     keyed_by_operators = False
 
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """The step, and what other solvers say of it."""
-        said = plain(found.evidence[0]) if found.evidence else ""
-        return f"{name} gives a wrong proof. {said}. {found.reason}"
+    def headline(self, found: FindingFolder) -> str:
+        """That a proof is wrong."""
+        return "wrong proof"
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """A proof whose steps all follow."""

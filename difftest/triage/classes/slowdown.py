@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.folder import FindingFolder
-from difftest.triage.markdown import inline, plain
+from difftest.triage.markdown import inline
+from solvers.report_form import Kind
 
 
 class Slowdown(FindingClass):
@@ -14,12 +15,12 @@ class Slowdown(FindingClass):
     rank = 50
     level = "warning"
     colour = 1
+    reported_as = Kind.PERFORMANCE
     is_quick = False
 
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """That the solver is slower than an older release, with the times."""
-        reason = plain(str(found.data.get("reason", ""))).rstrip(".")
-        return f"{name} is far slower on the formula below than an older release: {reason}."
+    def headline(self, found: FindingFolder) -> str:
+        """That it is slower than it was."""
+        return "slower than an older release"
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """The answer, in the time of the older release."""

@@ -33,6 +33,7 @@ from difftest.triage.folder import FindingFolder
 from smtlib.mentions import theories_in
 from solvers.errors import SolverMissing
 from solvers.registry import REFERENCES
+from solvers.report_form import Kind
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
@@ -47,6 +48,7 @@ class Soundness(FindingClass):
     name = "soundness"
     rank = 0
     colour = 5
+    reported_as = Kind.ANSWER
     outlasts_falsehood = True
 
     def expect(self, expected: Expectation, answers: Mapping[str, str]) -> Expectation:
@@ -89,27 +91,18 @@ class Soundness(FindingClass):
                 *(found, hearing.candidate.check),
             ).weigh()
 
-    def title_name(self, found: FindingFolder) -> str:
-        """By the wrong answer, where it is known who is wrong."""
-        return {"sat": "wrong_sat", "unsat": "wrong_unsat"}.get(found.wrong_answer or "", self.name)
-
-    def describe(self, found: FindingFolder, name: str) -> str:
-        """The wrong answer, or that solvers disagree."""
-        if found.culprit is None:
-            answers = ", ".join(f"{n} `{a}`" for n, a in found.answers.items())
-            known = "It is not known yet which is wrong."
-            return f"Solvers disagree on the formula below{found.where}: {answers}. {known}"
-        right = "unsatisfiable" if found.wrong_answer == "sat" else "satisfiable"
-        return f"{name} answers `{found.wrong_answer}` to the formula below, which is {right}{found.where}."
+    def headline(self, found: FindingFolder) -> str:
+        """The wrong answer, where it is known who is wrong."""
+        return f"wrong {found.wrong_answer}" if found.wrong_answer else "different answers"
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """The other answer, where it is known who is wrong."""
         if found.culprit is None:
-            return (
-                f"The same answer from all solvers; it is not known which is right. {found.reason}".rstrip()
-            )
+            answers = ", ".join(f"{name} `{answer}`" for name, answer in found.answers.items())
+            said = f"One answer; which one is right is not known ({answers}){found.where}."
+            return f"{said} {found.reason}".rstrip()
         right = "unsat" if found.wrong_answer == "sat" else "sat"
-        return f"`{right}`. {found.reason}".rstrip()
+        return f"`{right}`{found.where}. {found.reason}".rstrip()
 
 
 CLASS = Soundness()

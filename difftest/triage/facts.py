@@ -1,0 +1,119 @@
+"""The fact line of a report: what a maintainer needs to judge it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from difftest.triage.classes import class_of_finding
+from difftest.triage.folder import FindingFolder
+from difftest.triage.markdown import inline, plain
+from smtlib.mentions import extensions_in
+from solvers.options import option_table
+from solvers.registry import PROFILES
+from solvers.report_form import Fact, Form
+from solvers.specs import is_asked
+from solvers.tactics import COMMAND
+
+# The theories that a logic's name spells out, in its order; arithmetic comes after them.
+_LETTERS = {
+    **{"ArraysEx": "A", "UF": "UF", "FixedSizeBitVectors": "BV", "FloatingPoint": "FP"},
+    **{"Datatypes": "DT", "UnicodeStrings": "S"},
+}
+_NUMBERS = {"Ints": "I", "Reals": "R"}
+# Theories that no logic's name spells out, as people call them.
+_PLURALS = {
+    **{"Bags": "bags", "FiniteFields": "finite fields", "FiniteSets": "finite sets", "Lists": "lists"},
+    **{"SeparationLogic": "heaps", "Sequences": "sequences", "Sets": "sets", "Tuples": "tuples"},
+}
+
+_SET_OPTION = re.compile(r"\(set-option\s+:([\w.-]+)\s+([^\s()]+)\s*\)")
+_ASKED = re.compile(rf"\((?:{COMMAND}|apply) (\((?:[^()]|\([^()]*\))*\)|[\w-]+)\)")
+_SIMPLIFIER = re.compile(r"\(set-simplifier (\((?:[^()]|\([^()]*\))*\)|[\w-]+)\)")
+# Options of the standard say what is asked of a solver, not how it works.
+_OF_THE_STANDARD = re.compile(
+    r"(?:produce-(?:models|assertions|assignments|proofs|unsat-(?:cores|assumptions))|print-success"
+    r"|global-declarations|interactive-mode|verbosity|random-seed|(?:regular|diagnostic)-output-channel"
+    r"|reproducible-resource-limit|incremental)\Z"
+)
+
+
+def facts_of(found: FindingFolder, form: Form) -> dict[str, str]:
+    """The items of the fact line, by name."""
+    options = list(options_of(found, form))
+    facts = {
+        Fact.KIND: str(class_of_finding(found).reported_as),
+        Fact.OPTIONS: ", ".join(options) or ("not known" if telling_options(found) else "default"),
+        Fact.THEORIES: ", ".join(name for name in found.theories if name != "Core") or "none",
+        Fact.LANGUAGE: _language(found),
+    }
+    profile = PROFILES.get(found.family)
+    if profile is not None and profile.safe_mode:
+        refused = bool(found.data.get("safe_mode_refuses"))
+        words = {None: "not known", True: "shows", False: "refused" if refused else "does not show"}
+        facts[Fact.SAFE_MODE] = words[found.safe_mode]
+    return {str(name): text for name, text in facts.items()}
+
+
+def options_of(found: FindingFolder, form: Form) -> Iterator[str]:
+    """Each option that it takes, as code and with its class. What makes a solver check itself, and take
+    several questions, is none. Of other programs, options are not known.
+    """
+    profile = PROFILES.get(found.family)
+    for option in telling_options(found):
+        if profile is None:
+            break
+        bare = option.removeprefix(profile.prefix)
+        yield f"{inline(option)} ({option_class(form, bare)})"
+    text = found.shown_text
+    for name, value in dict.fromkeys(_SET_OPTION.findall(text)):
+        if not _OF_THE_STANDARD.match(name):
+            shown = inline(f"(set-option :{name} {value})")
+            yield f"{shown} ({option_class(form, f'{name}={value}')})"
+    for what, pattern in (("tactic", _ASKED), ("simplifier", _SIMPLIFIER)):
+        for asked in dict.fromkeys(pattern.findall(text)):
+            yield f"{what} {inline(asked)} ({option_class(form, f'{COMMAND}={asked}')})"
+
+
+def telling_options(found: FindingFolder) -> list[str]:
+    """The options of the command line, or of the calls, that are not about what is asked or checked."""
+    profile = PROFILES.get(found.family)
+    quiet = {*profile.checks, *profile.incremental, *profile.models} if profile is not None else set()
+    names = [(option, option.lstrip("-").partition("=")[0]) for option in found.options]
+    return [
+        option
+        for option, name in names
+        if option not in quiet and not is_asked(option) and not _OF_THE_STANDARD.match(name)
+    ]
+
+
+def option_class(form: Form, option: str) -> str:
+    """How the authors of a solver call ``NAME=VALUE``: regular, or the word that they have for others."""
+    policies = (policy.pattern for policy in form.policies if policy.unfinished and policy.pattern)
+    if any(pattern.search(option) for pattern in policies):
+        return form.unfinished
+    known = option_table(form.family).class_of(option)
+    return "regular" if known is not None and known.is_trusted else form.unfinished
+
+
+def _language(found: FindingFolder) -> str:
+    if found.language != "smt2":
+        return "Python interface"
+    return f"extension of {plain(found.family)}" if extensions_in(found.shown_text) else "standard"
+
+
+def logic_name(theories: Sequence[str]) -> str:
+    """The name by which people call formulas over ``theories`` (of ``smtlib.mentions``).
+
+    >>> logic_name(["ArraysEx", "FixedSizeBitVectors"]), logic_name(["Ints", "Nonlinear", "Quantifiers"])
+    ('QF_ABV', 'NIA')
+    """
+    there = set(theories)
+    name = "".join(letters for theory, letters in _LETTERS.items() if theory in there)
+    if numbers := "".join(letter for theory, letter in _NUMBERS.items() if theory in there):
+        name += ("N" if there & {"Nonlinear", "Transcendental"} else "L") + numbers + "A"
+    extras = [theory for theory in _PLURALS if theory in there]
+    if extras and not name:
+        return " and ".join(_PLURALS[theory] for theory in extras)
+    name = f"{'' if 'Quantifiers' in there else 'QF_'}{name or 'UF'}"
+    return name + (f" with {' and '.join(_PLURALS[theory] for theory in extras)}" if extras else "")

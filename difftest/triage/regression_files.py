@@ -1,0 +1,136 @@
+"""A finding as a regression test of its solver's project: a file in its layout, with the right answers.
+
+The layout is ``tracker.regression`` in the solver's ``profile.toml``. Right are the answers of solvers that
+are not accused, where all of those that decide say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from base.errors import ExhumeError
+from difftest.errors import DifftestError
+from difftest.triage.facts import telling_options
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import title_of
+from solvers.options import split_option
+from solvers.registry import PROFILES, REFERENCES
+from solvers.report_form import RegressionTest
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import find_solver
+
+_SECONDS = 10.0
+_MOST_WORDS = 4
+_CHECKS = ("(check-sat", "(check-sat-assuming")
+# Words of titles that say nothing in a file's name.
+_EMPTY = frozenset(("in", "on", "with", "at", "a", "the"))
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionFiles:
+    """The files by their paths in the project; ``answers`` are the expected ones, None where they are not
+    known; ``then`` says what else it takes.
+    """
+
+    files: Mapping[str, str]
+    answers: Sequence[str] | None
+    then: str
+
+
+def regression_files(found: FindingFolder, number: str) -> RegressionFiles:
+    """The regression test of a finding for the issue with this number. DifftestError where the project's
+    layout is not known, or only a program shows it.
+    """
+    profile = PROFILES.get(found.family) if found.culprit is not None else None
+    layout = profile.tracker.regression if profile is not None else None
+    if profile is None or layout is None:
+        raise DifftestError(f"{found.path}: the layout of {found.family}'s regression tests is not known")
+    if found.language != "smt2":
+        raise DifftestError(f"{found.path}: only a program shows it, and these tests are formulas")
+    text = found.shown_text.rstrip("\n") + "\n"
+    answers = right_answers(found)
+    theory = _folder(found, layout)
+    name = layout.name.format(number=number, words=_words(title_of(found)))
+    options = telling_options(found)
+    if layout.options_inside:
+        text = "".join(_set_options(options, profile.prefix)) + text
+        options = []
+    if layout.status and answers is not None:
+        text = _with_status(text, answers)
+    lines = answers or []
+    text = "".join(_comments(layout, options, lines)) + text
+    files = {layout.file.format(theory=theory, name=name): text}
+    if layout.expected and answers is not None:
+        files[layout.expected.format(theory=theory, name=name)] = "".join(f"{line}\n" for line in lines)
+    return RegressionFiles({_tidy(path): text for path, text in files.items()}, answers, layout.then)
+
+
+def right_answers(found: FindingFolder) -> list[str] | None:
+    """The answers to each ``check-sat`` on which the solvers agree that are not accused; None if none decides
+    all, or they do not agree.
+    """
+    script = Script.of(found.shown_text)
+    if not script.checks:
+        return None
+    said: list[list[str]] = []
+    with Runner(warm=False) as runner:
+        for family in REFERENCES:
+            if family == found.family:
+                continue
+            try:
+                verdict = runner.judge(find_solver(family), script, Limits(seconds=_SECONDS))
+            except ExhumeError:
+                continue
+            answers = [str(answer) for answer in verdict.answers]
+            if len(answers) == len(script.checks) and set(answers) <= {"sat", "unsat"}:
+                said.append(answers)
+    if found.wrong_answer and len(script.checks) == 1:
+        said.append(["unsat" if found.wrong_answer == "sat" else "sat"])
+    return said[0] if said and all(answers == said[0] for answers in said) else None
+
+
+def _folder(found: FindingFolder, layout: RegressionTest) -> str:
+    """The folder of the theory that is not there with others."""
+    folders = {layout.folders[name] for name in found.theories if name in layout.folders}
+    return folders.pop() if len(folders) == 1 else layout.other
+
+
+def _words(title: str) -> str:
+    """The first words of a title that tell something, for a file's name."""
+    words = re.findall(r"[a-z0-9]+", title.partition(": ")[2].lower())
+    return "-".join([word for word in words if word not in _EMPTY][:_MOST_WORDS])
+
+
+def _set_options(options: Sequence[str], prefix: str) -> Iterator[str]:
+    for option in options:
+        name, value = split_option(option.removeprefix(prefix))
+        yield f"(set-option :{name} {value})\n"
+
+
+def _with_status(text: str, answers: Sequence[str]) -> str:
+    """The text with the right answer stated before each question."""
+    left = iter(answers)
+    lines = []
+    for line in text.splitlines():
+        if line.startswith(_CHECKS) and (answer := next(left, None)):
+            lines.append(f"(set-info :status {answer})")
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _comments(layout: RegressionTest, options: Sequence[str], lines: Sequence[str]) -> Iterator[str]:
+    for comment in layout.comment:
+        if "{options}" in comment and options:
+            yield f"; {comment.format(options=' '.join(options))}\n"
+        elif "{line}" in comment:
+            yield from (f"; {comment.format(line=line)}\n" for line in lines)
+
+
+def _tidy(path: str) -> str:
+    """A path without empty and ``.`` parts."""
+    return Path(path).as_posix()

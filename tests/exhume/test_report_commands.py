@@ -1,0 +1,141 @@
+"""report check, form, rerun and test on the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from difftest.triage.folder import FindingFolder
+from tests.difftest.test_checking import GOOD, put
+from tests.difftest.test_reports import write
+
+
+def test_check_warns_and_says_so_by_its_exit_code(exhume: Any, tmp_path: Path) -> None:
+    good = put(tmp_path / "good", GOOD)
+    assert (exhume("report", "check", good).code, exhume("report", "check", good.parent).out) == (0, "")
+    bad = put(tmp_path / "bad", GOOD.replace("Kind: crash", "Kind: bad luck"))
+    ended = exhume("report", "check", good, bad)
+    assert ended.code == 1
+    assert ended.out.startswith(f"{bad}: fact line: Kind is one of crash, wrong answer")
+    assert "2 reports, 1 with something to do" in ended.err
+    rows = exhume("report", "check", tmp_path, "--json").json
+    assert [row["file"] for row in rows] == [str(bad), str(good)]
+    assert rows[0]["complaints"][0]["rule"] == "fact line"
+    assert {one["rule"] for one in rows[1]["complaints"]} == {"together"}
+    ended = exhume("report", "check", tmp_path / "good" / "none.md")
+    assert ended.code == 2
+    (tmp_path / "empty").mkdir()
+    ended = exhume("report", "check", tmp_path / "empty")
+    assert (ended.code, "name a report, a finding or a campaign" in ended.err) == (2, True)
+
+
+def test_hostile_reports_are_checked_as_they_are(exhume: Any, tmp_path: Path) -> None:
+    text = GOOD.replace("```smt2", "````smt2\n" + "(" * 20_000).replace("Stack", "\x1b[31m" + "~" * 9)
+    (tmp_path / "report.md").write_bytes(text.encode() + b"\xff\x00\n```")
+    ended = exhume("report", "check", tmp_path)
+    assert ended.code == 1 and "\x1b" not in ended.out
+    (tmp_path / "report.md").write_bytes(b"x" * ((1 << 20) + 1))
+    ended = exhume("report", "check", tmp_path)
+    assert (ended.code, "longer than a report may be" in ended.err) == (2, True)
+
+
+def test_form_prints_the_fields_of_the_tracker(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("report", "form", put(tmp_path, GOOD))
+    assert ended.code == 0
+    assert "### Minimal Reproduction\n\n```smt2\n" in ended.out
+
+
+def test_rerun_shows_what_a_person_sees(exhume: Any, fake: Callable[[str, str], str], tmp_path: Path) -> None:
+    spec = fake("liar", "print('unsat', len(text))")
+    command = spec.partition("=")[2]
+    entry = {"name": "liar", "spec": spec, "family": "other", "shown": f"{command} original.smt2"}
+    folder = write(tmp_path / "found", entry=entry)
+    rows = exhume("report", "rerun", folder, "--json").json
+    assert rows == [{"path": str(folder), "command": f"{command} input.smt2"}]
+    size = len((folder / "original.smt2").read_text())
+    assert f"$ {command} input.smt2\nunsat {size}\n" in (folder / "report.md").read_text()
+    # What is not there cannot be run; the report stays.
+    entry["shown"] = f"{tmp_path / 'gone'} original.smt2"
+    other = write(tmp_path / "other", entry=entry)
+    put(other, GOOD)
+    assert exhume("report", "rerun", other, "--json").json == [{"path": str(other), "command": None}]
+    assert (other / "report.md").read_text() == GOOD
+
+
+def test_a_crash_is_run_with_gdb(exhume: Any, fake: Callable[[str, str], str], tmp_path: Path) -> None:
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed")
+    spec = fake("dies", "os.abort()")
+    command = spec.partition("=")[2]
+    entry = {"name": "dies", "spec": spec, "family": "other", "shown": f"{command} original.smt2"}
+    folder = write(tmp_path / "found", entry=entry, **{"class": "crash"})
+    assert exhume("report", "rerun", folder).code == 0
+    kept = FindingFolder.read(folder).transcript
+    assert kept is not None and (kept.code, kept.ending) == (134, "Exit status 134 (SIGABRT).")
+    # Nothing of Python and of the C library is a place of a crash.
+    assert kept.stack == ()
+
+
+FORMULA = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "files", "then"),
+    [
+        (
+            "cvc5",
+            ["--sub-cbqi", "--check-models"],
+            {
+                "test/regress/cli/regress0/arith/issue12-wrong-unsat-qf-lia.smt2": (
+                    f"; COMMAND-LINE: --sub-cbqi\n; EXPECT: sat\n{FORMULA}"
+                )
+            },
+            "regress_0_tests",
+        ),
+        (
+            "z3",
+            ["smt.arith.solver=2"],
+            {
+                "regressions/smt2/12.smt2": f"(set-option :smt.arith.solver 2)\n{FORMULA}",
+                "regressions/smt2/12.expected.out": "sat\n",
+            },
+            "",
+        ),
+        (
+            "bitwuzla",
+            [],
+            {
+                "test/regress/solver/misc/issue12.smt2": FORMULA.replace(
+                    "(check-sat)", "(set-info :status sat)\n(check-sat)"
+                )
+            },
+            "meson.build",
+        ),
+    ],
+)
+def test_a_regression_test_has_the_layout_of_the_project(
+    exhume: Any, tmp_path: Path, family: str, options: list[str], files: dict[str, str], then: str
+) -> None:
+    entry = {"name": family, "spec": family, "family": family, "options": options, "answers": ["unsat"]}
+    folder = write(tmp_path / "found", FORMULA, entry=entry, check=0, **{"class": "soundness"})
+    made = exhume("report", "test", folder, "--issue", 12, "--out", tmp_path / "checkout", "--json").json
+    assert (made["files"], made["answers"]) == (files, ["sat"])
+    assert then in made["then"]
+    for path, text in files.items():
+        assert (tmp_path / "checkout" / path).read_text() == text
+    assert "==> " in exhume("report", "test", folder).out
+    assert exhume("report", "test", folder, "--issue", "../x").code == 2
+
+
+def test_what_has_no_layout_is_one_clear_line(exhume: Any, tmp_path: Path) -> None:
+    folder = write(tmp_path / "found", entry={"family": "yices", "name": "yices", "spec": "yices"})
+    ended = exhume("report", "test", folder)
+    assert (ended.code, "the layout of yices's regression tests is not known" in ended.err) == (2, True)
+    data = json.loads((folder / "finding.json").read_text())
+    (folder / "finding.json").write_text(json.dumps({**data, "guilty": None}))
+    assert exhume("report", "test", folder).code == 2
