@@ -25,6 +25,7 @@ from smtlib.printer import print_term
 from smtlib.reader import SExp, SExpList, read_sexps
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
+from solvers.options import OptionTable, option_table
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
@@ -93,6 +94,11 @@ class Case:
             command.name in (*_PLAIN, *SILENCED) or command.name.startswith(("declare-", "define-"))
             for command in self.state.commands
         )
+
+    @property
+    def table(self) -> OptionTable:
+        """The tactics and simplifiers of the solver, also of a user's build of it."""
+        return option_table(self.solver.kin)
 
     def knows(self, command: str) -> bool:
         """Whether the solver has this command."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difftest.relations.base import Case, Claim, Relation, Rule
-from solvers.options import option_table
 from solvers.tactics import COMMAND, random_row
 
 WHY = "Both scripts ask the same question; the second one by the tactic {}."
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    table = option_table(case.solver.family)
+    table = case.table
     if table.tactic_settings and not case.state.assumed:
         row = random_row(table.first_tactics, table.last_tactics, case.chance)
         yield Claim((case.text(question=f"({COMMAND} {row})"),), Rule.SAME, WHY.format(row))

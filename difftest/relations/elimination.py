@@ -11,7 +11,6 @@ from smtlib.printer import print_term, sort_text
 from smtlib.reader import sexp_text
 from smtlib.sorts import BOOL
 from smtlib.terms import Term
-from solvers.options import option_table
 
 INSTANCE = (
     "The second script asserts that constants satisfy what is below the quantifier and that the formula does "
@@ -23,11 +22,7 @@ WHY = "The solver eliminates the quantifiers of one formula and gets the other, 
 def _eliminated(case: Case, text: str) -> str:
     if case.knows("get-qe"):
         return sexp_text(case.printed(case.text((), f"(get-qe {text})"))[0])
-    tactics = [
-        tactic
-        for tactic in option_table(case.solver.family).first_tactics
-        if tactic in ("qe", "qe2", "qe_rec")
-    ]
+    tactics = [tactic for tactic in case.table.first_tactics if tactic in ("qe", "qe2", "qe_rec")]
     if not tactics or not case.knows("apply"):
         raise NotCheckable("it does not eliminate quantifiers")
     goals = case.printed(case.text([text], f"(apply {case.in_order(tactics)[0]})"))[0]

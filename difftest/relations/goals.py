@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from difftest.models.model_reader import NotCheckable
 from difftest.relations.base import Case, Claim, Relation, Rule, listed
 from smtlib.reader import SExp, sexp_text
-from solvers.options import option_table
 
 WHY = (
     "The second script asserts that one of the goals holds that the tactic {} makes of the formula, and "
@@ -25,7 +24,7 @@ def formula_of(goal: SExp) -> str:
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    tactics = option_table(case.solver.family).first_tactics
+    tactics = case.table.first_tactics
     for tactic in case.in_order(tactics)[:1]:
         printed = case.printed(case.text(question=f"(apply {tactic})"))[0]
         goals = list(map(formula_of, listed(printed, "goals")[1:]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difftest.relations.base import Case, Claim, Relation, Rule
-from solvers.options import option_table
 
 WHY = (
     "Both scripts ask the same question; the second one behind the simplifier {}, which keeps satisfiability."
@@ -13,7 +12,7 @@ WHY = (
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    names = case.in_order(option_table(case.solver.family).simplifiers)
+    names = case.in_order(case.table.simplifiers)
     for name in names[:1]:
         line = f"(set-simplifier {name})"
         settings = [text for text in case.head if text.startswith("(set-")]

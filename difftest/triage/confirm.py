@@ -29,6 +29,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation
 from difftest.triage.examine import examine
 from difftest.triage.expectation import complaints_of, expectation_of_finding
+from difftest.triage.key import Key
 from solvers.errors import RunnerLost
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits
@@ -125,6 +126,7 @@ class Confirmer:
             candidates, seen, spent = examine(seen, [oracle.name], runner, limits)
             self.seconds += spent
             found = [c for c in candidates if expected.culprit in (None, c.culprit)]
+            found = [c for c in found if not expected.where or Key.read(c.key).where == expected.where]
             is_shown = bool(found)
             if is_shown:
                 self.beside = related_files(seen, oracle.name)

@@ -16,6 +16,7 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.evidence import PARENT
 from difftest.triage.examine import examine
 from difftest.triage.folder import ORIGINAL, read_document
+from difftest.triage.key import Key
 from solvers.running.outcomes import Outcome, Verdict, judge, message_shape
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
@@ -101,6 +102,7 @@ def expectation_of(
         seconds=min(_MAX_SECONDS, 1.0 + 4 * max(verdicts[solver.name].seconds for solver in involved)),
         oracle=candidate.oracle,
         pair=pair,
+        where=Key.read(candidate.key).where if class_of(candidate.finding_class).keeps_place else (),
     )
     said = {s.name: decided(verdicts[s.name].answers, candidate.check or 0) for s in involved}
     answers = {name: answer for name, answer in said.items() if answer is not None}

@@ -14,7 +14,9 @@ from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
 from difftest.proofs.check import ProofCheck, StepChecker
 from difftest.proofs.cpc import LONGEST, BadProof, read_proof
+from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
+from difftest.triage.expectation import expectation_of_finding
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -184,6 +186,12 @@ def test_a_wrong_step_becomes_a_finding_with_its_rule(fake: Fake, tmp_path: Path
     assert "rule arith_poly_norm" in data["reason"]
     assert "z3" in data["evidence"][0]
     assert "arith_poly_norm" in (record.path / "report.md").read_text()
+    with Confirmer(expectation_of_finding(record.path)) as confirmer:
+        assert confirmer(FORMULA)
+    # A smaller formula must show a wrong step by the same rule.
+    (record.path / "finding.json").write_text(json.dumps(data | {"key": record.key.replace("poly", "other")}))
+    with Confirmer(expectation_of_finding(record.path)) as confirmer:
+        assert not confirmer(FORMULA)
 
 
 @pytest.mark.parametrize("proof", [HEAD[:-30], "unsat", "sat"])

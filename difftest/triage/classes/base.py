@@ -29,7 +29,8 @@ class Expectation:
     names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of a crash's
     file differ, as they do from release to release. ``pair`` is set where it takes the formula that this one
     was made from to show it. ``salt`` is the test's, by which relations choose. ``tries`` is the number of
-    runs in which a flaky finding (threads, time) has to show twice, else 1.
+    runs in which a flaky finding (threads, time) has to show twice, else 1. ``where`` is what the key names
+    besides theories, where that has to stay (``FindingClass.keeps_place``).
     """
 
     finding_class: str
@@ -47,6 +48,7 @@ class Expectation:
     pair: Pair | None = None
     tries: int = 1
     salt: int = 0
+    where: tuple[str, ...] = ()
 
     @property
     def accused(self) -> Solver:
@@ -98,6 +100,8 @@ class FindingClass:
     """How programs that show results of several tools rank it: ``error`` or ``warning``."""
     keyed_by_operators = True
     """Whether operators say something of the cause, so that keys have them."""
+    keeps_place = False
+    """Whether what the key names (the rule of a wrong step) has to be the same in a smaller formula."""
     is_quick = True
     """Whether a quick reduction is worth trying."""
     most_misses = math.inf

@@ -14,6 +14,7 @@ class Proof(Contradiction):
     rank = 6
     reported_as = Kind.RESULT
     keyed_by_operators = False
+    keeps_place = True
 
     def headline(self, found: FindingFolder) -> str:
         """That a proof is wrong."""
