@@ -39,7 +39,8 @@ class Optimise(SeedStrategy):
         script = seed.script()
         terms = [term for term in script.closed if term.sort.name in _SUMS]
         conditions = [term for term in script.closed if term.sort is BOOL]
-        while terms or conditions:
+        # z3 says that it does not support optimisation with quantifiers.
+        while (terms or conditions) and not script.is_quantified:
             yield _mutant(seed, _text(script, terms, conditions, chance))
 
 
