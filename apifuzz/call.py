@@ -26,6 +26,7 @@ ResultT = TypeVar("ResultT", covariant=True)
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+Write = Callable[[Any], str]
 Draw = Callable[[Any], Any]
 """Draws an argument from a run; returns None where there is none."""
 
@@ -38,7 +39,7 @@ class Kind:
     """
 
     read: Callable[[Store, str], Any]
-    write: Callable[[Any], str] = str
+    write: Write = str
     least: int | None = None
     draw: Draw | None = None
 
@@ -66,6 +67,9 @@ class Call(Generic[ResultT]):
     changes: ClassVar[bool] = False
     """Whether it changes what is asserted, or the meaning of that."""
 
+    takes: ClassVar[tuple[str, ...]]
+    """The names of the arguments."""
+
     arguments: ClassVar[Callable[..., tuple[Any, ...]]]
     """A method that returns the arguments."""
 
@@ -77,24 +81,23 @@ class Call(Generic[ResultT]):
             cls.name = f"{cls.solver}:{words}" if cls.solver else words
         if "method" not in own:
             cls.method = words.replace("-", "_")
-        cls.arguments = _arguments_of(cls)
+        cls.takes = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+        cls.arguments = _arguments_of(cls.takes)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.arguments())
 
     def tokens(self) -> tuple[str, ...]:
         """The arguments as they are written in a trace."""
-        kinds, values = kinds_of(type(self)), self.arguments()  # type: ignore[arg-type]
-        if kinds and kinds[-1].least is not None:
-            kinds = (*kinds[:-1], *(kinds[-1],) * len(values[-1]))
-            values = (*values[:-1], *values[-1])
-        return tuple([kind.write(value) for kind, value in zip(kinds, values, strict=True)])
+        (fixed, rest), values = _writers_of(type(self)), self.arguments()  # type: ignore[arg-type]
+        written = [write(value) for write, value in zip(fixed, values, strict=False)]
+        return tuple(written + [rest(value) for value in values[-1]] if rest else written)
 
     @classmethod
     def prepare(cls) -> None:
         """Find out the kinds of the arguments once, for all processes that are forked."""
         if cls.tokens is Call.tokens:
-            kinds_of(cls)  # type: ignore[arg-type]
+            _writers_of(cls)  # type: ignore[arg-type]
             _draws_of(cls)  # type: ignore[arg-type]
 
     @classmethod
@@ -132,9 +135,8 @@ class Call(Generic[ResultT]):
         return cls(*values)
 
 
-def _arguments_of(call: type[Call[Any]]) -> Callable[..., tuple[Any, ...]]:
-    """A method for a class that returns the values of its fields."""
-    names = [field.name for field in fields(call)]  # type: ignore[arg-type]
+def _arguments_of(names: Sequence[str]) -> Callable[..., tuple[Any, ...]]:
+    """A method that returns the values of the fields with these names."""
     if len(names) > 1:
         get = attrgetter(*names)
         return lambda self: get(self)
@@ -149,6 +151,14 @@ def kinds_of(call: type[Call[Any]]) -> tuple[Kind, ...]:
 
 
 @cache
+def _writers_of(call: type[Call[Any]]) -> tuple[list[Write], Write | None]:
+    """How the arguments of a call class are written, in order; apart from them the parts of the last one."""
+    kinds = kinds_of(call)  # type: ignore[arg-type]
+    writers = [kind.write for kind in kinds]
+    return (writers[:-1], writers[-1]) if kinds and kinds[-1].least is not None else (writers, None)
+
+
+@cache
 def _draws_of(call: type[Call[Any]]) -> tuple[Draw, ...]:
     """How the arguments of a call class are drawn, in order."""
     return tuple(notes[-1].by if isinstance(notes[-1], Drawn) else notes[0].draw for notes in _notes_of(call))
@@ -159,7 +169,7 @@ def _notes_of(call: type[Call[Any]]) -> list[tuple[Any, ...]]:
     hints: dict[str, Any] = {}
     for base in reversed(call.__mro__):
         hints |= get_annotations(base, eval_str=True)
-    return [hints[field.name].__metadata__ for field in fields(call)]  # type: ignore[arg-type]
+    return [hints[name].__metadata__ for name in call.takes]
 
 
 # Kinds

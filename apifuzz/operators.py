@@ -70,10 +70,12 @@ def operators_for(
     if found is None:
         if len(_CACHE) >= _CACHED:
             _CACHE.clear()
-        enabled = theories & capabilities.theories
+        enabled, whole = theories & capabilities.theories, capabilities.theories
+        is_part, every = theories != whole, default_theories().signatures()
+        known = operators_for(families, capabilities, whole).signatures if is_part else every
         found = _CACHE[key] = Operators(
             s
-            for s in default_theories().signatures()
+            for s in known
             if s.theory in enabled
             and s.name not in capabilities.without
             and is_known(s.only, families)

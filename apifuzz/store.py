@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from apifuzz.chance import Chance
@@ -23,6 +24,7 @@ MadeT = TypeVar("MadeT", ApiSort, ApiTerm)
 
 _OPEN_SHARE = 0.6
 _SAMPLES = 3
+_USES = attrgetter("uses")
 
 
 @dataclass(slots=True)
@@ -238,11 +240,4 @@ class Store:
 
 def rarely_used(terms: Sequence[ApiTerm], chance: Chance) -> ApiTerm | None:
     """One of ``terms``: the least used of a few that are drawn; None where there are none."""
-    if not terms:
-        return None
-    best = chance.pick(terms)
-    for _ in range(min(len(terms), _SAMPLES) - 1):
-        other = chance.pick(terms)
-        if other.uses < best.uses:
-            best = other
-    return best
+    return min(chance.choices(terms, k=min(len(terms), _SAMPLES)), key=_USES) if terms else None

@@ -146,6 +146,9 @@ def value_text(term: Term) -> str | None:
 # Reading
 
 
+_ATOM = re.compile(r"[#\w.]+", re.ASCII)
+
+
 def read_value(sort: Sort, text: str) -> tuple[str, Words]:
     """The name of the row that makes a value, and the words for it: an operator's (``true``, ``RNE``,
     ``+oo``) without words, or that of the sort.
@@ -153,7 +156,7 @@ def read_value(sort: Sort, text: str) -> tuple[str, Words]:
     Raises ValueError for a text that writes no value of the sort.
     """
     try:
-        sexps = read_sexps(text)
+        sexps = [text] if _ATOM.fullmatch(text) else read_sexps(text)
     except ReadError as error:
         raise ValueError(str(error)) from error
     if len(sexps) != 1 or sort.name not in _READ:

@@ -67,12 +67,15 @@ class SortPattern:
         """Whether ``sort`` is an instance; binds parameters that are not bound yet."""
         if self.is_parameter:
             return bindings.setdefault(self.name, sort) is sort
-        sizes = (len(self.args), len(self.indices))
-        if sort.name != self.name or (len(sort.args), len(sort.indices)) != sizes:
+        if sort.name != self.name or len(sort.args) != len(self.args):
             return False
-        return all(map(match_index, self.indices, sort.indices, itertools.repeat(bindings))) and all(
-            p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True)
-        )
+        if len(sort.indices) != len(self.indices):
+            return False
+        for expression, value in zip(self.indices, sort.indices, strict=True):
+            if not match_index(expression, value, bindings):
+                return False
+        # Most have no arguments, and a run matches thousands.
+        return not self.args or all(p.match(s, bindings) for p, s in zip(self.args, sort.args, strict=True))
 
     def instantiate(self, bindings: Bindings) -> Sort:
         """The sort under these bindings. Raises KeyError if one is missing."""
@@ -81,8 +84,8 @@ class SortPattern:
             if not isinstance(found, Sort):
                 raise KeyError(self.name)
             return found
-        indices = tuple(evaluate_index(e, bindings) for e in self.indices)
-        return make_sort(self.name, indices, tuple(a.instantiate(bindings) for a in self.args))
+        indices = tuple([evaluate_index(e, bindings) for e in self.indices])
+        return make_sort(self.name, indices, tuple([a.instantiate(bindings) for a in self.args]))
 
     def parameters(self) -> set[str]:
         """The sort parameters that occur."""

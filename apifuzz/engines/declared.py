@@ -124,7 +124,6 @@ class Asking:
 class Declared(Own):
     """An action that a row declares."""
 
-    takes: ClassVar[tuple[str, ...]]
     asking: ClassVar[type[Asking]]
     script: ClassVar[Script]
     drawing: ClassVar[Script | None]
@@ -178,7 +177,6 @@ def _action(name: str, solver: str, row: Mapping[str, Any], asking: type[Asking]
         "solver": solver,
         "name": name,
         "places": tuple(row.get("places", _PLACES).items()),
-        "takes": tuple(takes),
         "asking": asking,
         "after": tuple(map(Answer, row.get("after", ()))),
         "needs": tuple(map(need, row.get("needs", ()))),

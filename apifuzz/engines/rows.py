@@ -54,7 +54,7 @@ class Words(dict[str, Any]):
 class Route:
     """One call of a row; ``plain`` is the word if the call is a word alone, else empty."""
 
-    __slots__ = ("_call", "_when", "plain", "text", "words")
+    __slots__ = ("_call", "_named", "_when", "plain", "text", "words")
 
     def __init__(self, text: str, when: str = "") -> None:
         self.text = text
@@ -63,13 +63,13 @@ class Route:
         self.plain = text if text.isidentifier() else ""
         names = ast.walk(ast.parse(f"{text}, {when or None}"))
         self.words = frozenset(node.id for node in names if isinstance(node, ast.Name))
+        self._named = max((n for n, letter in enumerate(LETTERS, 1) if letter in self.words), default=0)
 
     def takes(self, count: int, least: int) -> bool:
         """Whether it takes ``count`` arguments: as many as it has letters; without letters any number, but at
         least ``least`` unless it is a word alone.
         """
-        named = [place for place, letter in enumerate(LETTERS, 1) if letter in self.words]
-        return count == named[-1] if named else bool(self.plain) or count >= least
+        return count == self._named if self._named else bool(self.plain) or count >= least
 
     def holds(self, words: Words) -> bool:
         """Whether its condition does."""
@@ -229,7 +229,7 @@ class Questions:
         self.is_: dict[str, str] = tables.pop(_IS, {})
         self.scripts = {name: Script(text, name) for name, text in tables.pop(_DO, {}).items()}
         self._tables = {
-            name: tuple((q, Script(q, name, True), Script(answer, name, True)) for q, answer in table.items())
+            name: Script("\n".join(f"yield {q!r}, ({q}), ({answer})" for q, answer in table.items()), name)
             for name, table in tables.items()
         }
 
@@ -238,9 +238,8 @@ class Questions:
 
     def ask(self, kind: str, about: object, words: Words, *names: str) -> None:
         """Ask the questions of some tables. Raises Misbehaviour of ``kind`` for an unexpected answer."""
-        for name in names:
-            for text, question, answer in self._tables.get(name, ()):
-                found, expected = question.run(words), answer.run(words)
+        for name in filter(self._tables.__contains__, names):
+            for text, found, expected in self._tables[name].run(words):
                 if found != expected:
                     expect(kind, found, expected, f"{text} of {about!s:.300}")
 

@@ -7,7 +7,6 @@ The words of a row are the call's arguments, the engine's attributes, and what t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, ClassVar
 
 from apifuzz.call import Call
@@ -44,10 +43,9 @@ class TableEngine(Engine):
         script = self.calls.get(call.method)
         if script is None:
             return super().maker(call)
-        names = [field.name for field in fields(call)]  # type: ignore[arg-type]
 
         def make(*arguments: Any) -> Any:
-            return script.run(Words(dict(zip(names, arguments, strict=True)), self.word))
+            return script.run(Words(dict(zip(call.takes, arguments, strict=True)), self.word))
 
         return make
 

@@ -143,6 +143,14 @@ class BitwuzlaEngine(TableEngine):
             raise Unsupported(f"floating-point format {sort.sort}")
         return Operators(self.session, self.random).make(head, sort.sort, handles, sorts)
 
+    def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
+        """By equality, and by identity number. No row: it is asked of every term."""
+        found, expected = term.handle.sort(), sort.handle
+        equal = bool(found == expected)
+        if equal != (found.id() == expected.id()) or equal == bool(found != expected):
+            raise Misbehaviour("sort", f"{found} and {expected}: ==, != and id contradict each other")
+        return equal
+
     def bound(self, kind: Any, variables: Sequence[ApiTerm], body: ApiTerm) -> Any:
         """A binder over all variables at once, or one inside the other."""
         handles = [v.handle for v in variables]

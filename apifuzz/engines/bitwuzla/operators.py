@@ -49,7 +49,7 @@ class Operators:
         except ValueError as error:
             raise Rejected(f"{text} is no value of sort {sort}") from error
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
-        words = self._words((), sort.indices, sort, known)
+        words = self._words((), sort.indices, sort, **known)
         return make_by(routes, words, self.random, f"value {text} of sort {sort}")
 
     def make(self, head: Head, sort: Sort, args: Sequence[Any], sorts: Sequence[Sort]) -> Any:
@@ -57,10 +57,8 @@ class Operators:
         name, indices = head.name, head.indices
         names = [s.name for s in sorts]
         routes, plain = OPERATORS.find(name, names), OPERATORS.plain(name, names)
-        width = sorts[0].indices[0] if sorts and sorts[0].indices else 0
-        words = self._words(args, indices, sort, {"width": width})
         if not plain:
-            return make_by(routes, words, self.random, f"operator {name}")
+            return make_by(routes, self._words(args, indices, sort), self.random, f"operator {name}")
         kind, others = kind_named(plain), routes[1:]
         if len(args) > 2:
             choice = self.random.randrange(3)
@@ -72,10 +70,13 @@ class Operators:
         else:
             # Mostly the plain call: equivalent ones would replace the requested kind.
             choice = 1 if self.random.random() < 0.2 else 2
-        other = choose(others, words, self.random) if choice == 1 else None
-        if other is None or other.plain:
-            return self.session.make(kind_named(other.plain) if other else kind, args, indices)
-        return other.make(words)
+        if choice == 1 and others:
+            words = self._words(args, indices, sort)
+            other = choose(others, words, self.random)
+            if other is not None and not other.plain:
+                return other.make(words)
+            kind = kind_named(other.plain) if other else kind
+        return self.session.make(kind, args, indices)
 
     def _in_parts(self, associativity: str, kind: Any, args: Sequence[Any]) -> Any:
         """Applications to two arguments, put together."""
@@ -88,7 +89,7 @@ class Operators:
     def _has_uninterpreted(self, sort: Sort) -> bool:
         return sort.name in self.session.declared or any(map(self._has_uninterpreted, sort.args))
 
-    def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, known: dict[str, Any]) -> Words:
+    def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, **known: Any) -> Words:
         def word(name: str) -> Any:
             match name:
                 case "sort":
