@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from difftest import find_solver
+from difftest.triage.duplicates import check_reports
+from difftest.triage.ledger import Ledger
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {
@@ -185,6 +187,25 @@ def test_a_report_says_what_safe_mode_does(folder: str, refusal: str, tmp_path: 
     assert not isinstance(ends, signal.Signals)
     said = refusal or (ends if isinstance(ends, str) else ends[0])
     assert said in " ".join((done.stdout + done.stderr).split())
+
+
+def test_the_reports_have_their_form() -> None:
+    """What is left to do is a person's: what maintainers want, how many a week, what is fixed already."""
+    checked = check_reports(sorted(FOLDER.glob("*/report.md")), Ledger(), None)
+    told = [f"{one.file.parent.name}: {todo.rule}: {todo.what}" for one in checked for todo in one.complaints]
+    wrong = [
+        line for line in told if not re.search(r": policy: | reports a week|: it is fixed in main ", line)
+    ]
+    assert checked and wrong == []
+
+
+@pytest.mark.parametrize("solver", ["cvc5", "bitwuzla"])
+def test_reports_show_the_program_that_reads_the_input(solver: str) -> None:
+    program = (FOLDER.parent.parent / "solvers" / solver / "reader.py").read_text("utf-8")
+    for file in FOLDER.glob(f"{solver}-*/formula.smt2"):
+        assert f"```python\n{program}```\n" in file.with_name("report.md").read_text("utf-8"), (
+            file.parent.name
+        )
 
 
 def test_every_finding_is_listed_and_run() -> None:
