@@ -192,9 +192,11 @@ def test_a_report_says_what_safe_mode_does(folder: str, refusal: str, tmp_path: 
 def test_the_reports_have_their_form() -> None:
     """What is left to do is a person's: what maintainers want, how many a week, what is fixed already."""
     checked = check_reports(sorted(FOLDER.glob("*/report.md")), Ledger(), None)
-    told = [f"{one.file.parent.name}: {todo.rule}: {todo.what}" for one in checked for todo in one.complaints]
+    found = [
+        f"{one.file.parent.name}: {todo.rule}: {todo.what}" for one in checked for todo in one.complaints
+    ]
     wrong = [
-        line for line in told if not re.search(r": policy: | reports a week|: it is fixed in main ", line)
+        line for line in found if not re.search(r": policy: | reports a week|: it is fixed in main ", line)
     ]
     assert checked and wrong == []
 
