@@ -21,6 +21,8 @@ from generator.strategy import Strategy
 from solvers.specs import parse_spec
 
 CORPUS = "corpus"
+ALL = "all"
+"""The name for all strategies that can be made."""
 
 FIRST_ANSWERS = 300
 """The seeds of a corpus that are solved before a hunt whose strategies need answers; a minute or two."""
@@ -100,7 +102,8 @@ def find_first_answers(
 
     ``progress`` gets the seeds done and their number. Raises :class:`CorpusError`.
     """
-    needed = {need for name in names if name in STRATEGIES for need in STRATEGIES[name].needs}
+    wanted = STRATEGIES if ALL in names else [name for name in names if name in STRATEGIES]
+    needed = {need for name in wanted for need in STRATEGIES[name].needs}
     if not needed & {"answers", "answers by default"}:
         return None
     with Corpus.open(corpus) as opened:

@@ -174,6 +174,9 @@ def fake_spec(folder: Path, name: str, body: str) -> str:
     return f"{name}={sys.executable} -I -S {script}"
 
 
+HUNT = ("hunt", "--strategy=skeletons")
+"""A hunt of one strategy: all, the default, take longer to be made than most tests."""
+
 FakeSolver = Callable[..., Solver]
 
 

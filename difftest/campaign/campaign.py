@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
 from base.documents import from_document, to_document
+from base.errors import ExhumeError
 from base.version import VERSION
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
 from difftest.campaign.executor import Executor
@@ -25,7 +26,7 @@ from difftest.triage.filing import FindingRecord
 from difftest.triage.ledger import Ledger, campaigns_below
 from difftest.triage.store import read_findings
 from generator import STRATEGIES, Strategy, StrategySettings
-from generator.build import Sources, build_strategy
+from generator.build import ALL, Sources, build_strategy
 from generator.loading import RuleKind
 from solvers.specs import Solver, find_solvers, with_resource_limit
 
@@ -139,13 +140,14 @@ class CampaignEnd:
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign's settings with the solvers and strategies that they name; the tests of those named in
-    ``first`` come first.
+    ``first`` come first. ``left_out``: why ``all`` does without a strategy, by name.
     """
 
     settings: CampaignSettings
     solvers: Sequence[Solver]
     strategies: Sequence[Strategy]
     first: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -155,12 +157,15 @@ class Campaign:
         prepare: Callable[[], None] = lambda: None,
     ) -> Self:
         """Find the solvers and make the strategies. ``others`` makes strategies that are not about formulas,
-        by name. ``prepare`` is called when the solvers are found.
+        by name. ``prepare`` is called when the solvers are found. The strategy ``all`` stands for those that
+        can be made, without ``others`` if the work is limited: they go by time.
 
         Raises an ExhumeError where one cannot be found or made.
         """
-        names = list(dict.fromkeys(settings.strategy))
         others = others or {}
+        every = [*STRATEGIES, *(others if settings.rlimit is None else ())]
+        names = [one for name in settings.strategy for one in (every if name == ALL else [name])]
+        names = list(dict.fromkeys(names))
         solvers = find_solvers(settings.specs, texts=any(name not in others for name in names))
         kinds = {solver.kin for solver in solvers}
         fitting = [name for name in names if name not in STRATEGIES or STRATEGIES[name].is_for(kinds)]
@@ -169,10 +174,18 @@ class Campaign:
             place = settings.solver.index(settings.base)
             solvers[place] = replace(solvers[place], is_base=True)
         prepare()
-        made = [
-            others[name]() if name in others else _strategy(name, len(names) == 1, settings) for name in names
-        ]
-        return cls(settings, solvers, made)
+        made: list[Strategy] = []
+        left_out: dict[str, ExhumeError] = {}
+        for name in names:
+            try:
+                made.append(others[name]() if name in others else _strategy(name, len(names) == 1, settings))
+            except ExhumeError as problem:
+                if ALL not in settings.strategy or name in settings.strategy:
+                    raise
+                left_out[name] = problem
+        if not made:
+            raise next(iter(left_out.values()))
+        return cls(settings, solvers, made, left_out={name: str(why) for name, why in left_out.items()})
 
     def identity(self) -> dict[str, Any]:
         """What determines the tests and outcomes: the campaign cannot be resumed if this differs."""

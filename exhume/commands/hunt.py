@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +14,7 @@ from base.errors import ExhumeError
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
+from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
@@ -36,8 +36,8 @@ from exhume.commands.oracle_options import Oracles
 from exhume.screens.console import print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
-from generator import STRATEGIES, Strategy
-from generator.build import CORPUS, find_first_answers
+from generator import Strategy
+from generator.build import ALL, CORPUS, find_first_answers
 
 SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
 Tests = Annotated[
@@ -57,7 +57,8 @@ Strategies = Annotated[
         "--strategy",
         metavar="NAME,NAME",
         help="Strategies that make the tests; see 'exhume strategies'. Several share the time. 'api'"
-        " fuzzes the programming interfaces of the solvers, 'all' is all of them.  [default: skeletons]",
+        " fuzzes the programming interfaces of the solvers; 'all' is every strategy that can work with the"
+        " corpus, seeds and solvers given.  [default: all]",
     ),
 ]
 Bandit = Annotated[
@@ -154,7 +155,7 @@ def hunt_command(
     """
     given = CampaignSettings(
         *(tuple(solver or ()), absolute(corpus), tests, duration, seed),
-        strategy=chosen_strategies(strategy),
+        strategy=chosen_strategies(strategy or [ALL]),
         bandit=bandit,
         seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
         settings=tuple(settings or ()),
@@ -198,11 +199,9 @@ def _check_work(given: CampaignSettings, where: Where) -> None:
         raise typer.BadParameter("--rlimit does not go with --bandit, --first-limit or --executor dask")
 
 
-def chosen_strategies(given: list[str] | None) -> tuple[str, ...]:
-    """The strategies by name, each once, with ``all`` spelled out."""
-    named = [name.strip() for part in given or ["skeletons"] for name in part.split(",")]
-    every = {"all": (*STRATEGIES, "api")}
-    return tuple(dict.fromkeys(one for name in named for one in every.get(name, (name,))))
+def chosen_strategies(given: list[str]) -> tuple[str, ...]:
+    """The strategies by name, each once."""
+    return tuple(dict.fromkeys(name.strip() for part in given for name in part.split(",")))
 
 
 def _hunt(
@@ -211,8 +210,14 @@ def _hunt(
     """Run the campaign under a live screen."""
     seconds = None if settings.duration is None else parse_duration(settings.duration)
     options = settings.options(out, jobs, seconds)
-    prepare = partial(find_answers, settings, jobs, quiet)
+
+    def prepare() -> None:
+        prepare_output(out)  # nobody waits a minute for answers and learns then that nothing can be written
+        find_answers(settings, jobs, quiet)
+
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
+    for name, why in campaign.left_out.items():
+        say(f"strategy {name} is left out: {why}")
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
     workers = _executor(executor, scheduler, campaign, out)

@@ -81,7 +81,7 @@ def regress_command(
     tracker's. The campaign can be resumed, reduced and reported as a hunt. Exit code 1: there are new
     findings.
     """
-    strategies = tuple(name for name in chosen_strategies(strategy) if name != "api")
+    strategies = tuple(name for name in chosen_strategies(strategy or ["skeletons"]) if name != "api")
     if not strategies:
         raise typer.BadParameter("regress compares solvers on formulas: it has no strategy 'api'")
     if duration is None and tests is None and rlimit is None:

@@ -16,6 +16,7 @@ from difftest.campaign.in_order import InOrder
 from difftest.oracles.base import Candidate
 from difftest.triage.keying import key_of
 from solvers.specs import with_resource_limit
+from tests.conftest import HUNT
 from tests.exhume.conftest import Ended
 from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.releases import no_release
@@ -101,7 +102,7 @@ def test_the_same_seed_gives_the_same_findings(
         no_release(problem)
 
     def findings(name: str, jobs: int) -> Any:
-        command = ("hunt", "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", starter, "--tests", 5)
+        command = (*HUNT, "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", starter, "--tests", 5)
         more = ("--rlimit", 5_000, "--modes", "default", "--jobs", jobs, "--out", tmp_path / name, "--json")
         document = exhume(*command, *more).json
         assert document["tests"] == 5
@@ -113,6 +114,6 @@ def test_the_same_seed_gives_the_same_findings(
 
 
 def test_what_depends_on_time_does_not_go_with_it(exhume: Callable[..., Ended], tmp_path: Path) -> None:
-    ended = exhume("hunt", "--solver", "z3", "--rlimit", 9, "--bandit", "--out", tmp_path)
+    ended = exhume(*HUNT, "--solver", "z3", "--rlimit", 9, "--bandit", "--out", tmp_path)
     assert ended.code == 2
     assert "--rlimit does not go with --bandit" in ended.err

@@ -16,6 +16,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.conftest import HUNT
+
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 Fake = Callable[[str, str], str]
 
@@ -115,7 +117,7 @@ COMMANDS = [
     pytest.param(lambda c, t: ("query", "theories", "--corpus", c), id="query"),
     pytest.param(lambda c, t: ("learn", "--corpus", c), id="learn"),
     pytest.param(lambda c, t: ("generate", "--corpus", c, "--out", t / "t"), id="generate"),
-    pytest.param(lambda c, t: ("hunt", "--corpus", c, "--solver", "z3", "--out", t / "h"), id="hunt"),
+    pytest.param(lambda c, t: (*HUNT, "--corpus", c, "--solver", "z3", "--out", t / "h"), id="hunt"),
     pytest.param(lambda c, t: ("replay", "--corpus", c, "--solver", "z3"), id="replay"),
     pytest.param(lambda c, t: ("import", t / "src", "--corpus", c), id="import"),
 ]
@@ -311,7 +313,7 @@ def test_a_full_disk_stops_a_hunt(exhume: Any, small_disk: Path, corpus: Path, y
         while filler.write(b"x" * 4096) > 0:
             pass
     ended = exhume(
-        "hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", small_disk / "h"
+        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", small_disk / "h"
     )
     assert ended.code == 2
     assert "No space left" in ended.said
@@ -345,7 +347,7 @@ def test_a_solver_that_cannot_be_had(
 
 
 def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> None:
-    ended = exhume("hunt", "--corpus", starter, "--solver", "z3", "--solver", "z3", "--out", tmp_path / "h")
+    ended = exhume(*HUNT, "--corpus", starter, "--solver", "z3", "--solver", "z3", "--out", tmp_path / "h")
     assert ended.code == 2
     assert "two solvers are called 'z3'" in ended.said
 
@@ -391,7 +393,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
 def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     exhume("import", tmp_path / "none", "--corpus", tmp_path / "c.duckdb")
-    ended = exhume("hunt", "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--out", tmp_path / "h")
+    ended = exhume(*HUNT, "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--out", tmp_path / "h")
     assert ended.code == 2
     assert "exhume learn" in ended.said
     assert not (tmp_path / "h").exists()

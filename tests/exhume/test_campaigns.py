@@ -22,13 +22,14 @@ from difftest.campaign import store_findings
 from difftest.campaign.store_findings import Recorder
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from exhume.screens.hunt import HuntScreen, size, span
+from tests.conftest import HUNT
 
 Fake = Callable[[str, str], str]
 
 
 def hunting(corpus: Path, out: Path, *solvers: str) -> list[object]:
     specs = [part for spec in solvers for part in ("--solver", spec)]
-    return ["hunt", "--corpus", corpus, *specs, "--out", out, "--json"]
+    return [*HUNT, "--corpus", corpus, *specs, "--out", out, "--json"]
 
 
 def test_a_killed_hunt_resumes_with_the_same_command(

@@ -15,6 +15,7 @@ import pytest
 
 from difftest.campaign.stored import NoCampaign, read_campaign
 from solvers.running._supervisor import descendants
+from tests.conftest import HUNT
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -62,7 +63,7 @@ def test_a_driver_that_is_killed_and_resumed_loses_and_repeats_nothing(
     before = below(cluster)
     on_cluster = ("--executor", "dask", "--scheduler", cluster.scheduler_address, "--out", out, "--json")
     driver = start(
-        *("hunt", "--corpus", corpus, "--solver", spec, "--tests", TESTS, "--first-limit", 20),
+        *(*HUNT, "--corpus", corpus, "--solver", spec, "--tests", TESTS, "--first-limit", 20),
         *on_cluster,
     )
     deadline = time.monotonic() + 120

@@ -14,6 +14,8 @@ import pytest
 from base.version import VERSION
 from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
+from generator import STRATEGIES
+from tests.conftest import HUNT
 from tests.releases import no_release
 
 OUTCOMES = {"ok", "timeout", "memout", "unknown", "refused", "crash", "invalid-model"}
@@ -28,7 +30,7 @@ def test_solvers_that_disagree_are_a_finding(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     ended = exhume(
-        "hunt",
+        *HUNT,
         "--corpus",
         corpus,
         "--solver",
@@ -65,7 +67,7 @@ def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
 ) -> None:
     refuses = fake("refuses", "print('(error \"line 1 <b>:x: [red]\")')\nprint('more')\nsys.exit(1)")
     out = tmp_path / "h"
-    command = ("hunt", "--corpus", corpus, "--solver", yes, "--solver", refuses, "--first-limit", 20)
+    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", refuses, "--first-limit", 20)
     line = 'refuses refused all 3 tests: (error "line 1 <b>:x: [red]")'
     shown = exhume(*command, "--tests", 3, "--out", out)
     assert f"warning: {line}" in shown.out.splitlines()
@@ -82,7 +84,7 @@ def test_findings_are_stored_in_the_corpus(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     found = exhume(
-        "hunt",
+        *HUNT,
         "--corpus",
         corpus,
         "--solver",
@@ -105,7 +107,7 @@ def test_a_second_hunt_knows_the_findings_of_the_first(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     command = (
-        "hunt",
+        *HUNT,
         "--corpus",
         corpus,
         "--solver",
@@ -129,7 +131,7 @@ def test_the_findings_are_a_short_table_without_repeats(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"
-    command = ("hunt", "--corpus", corpus, "--solver", breaks, "--tests", 20, "--first-limit", 20)
+    command = (*HUNT, "--corpus", corpus, "--solver", breaks, "--tests", 20, "--first-limit", 20)
     ended = exhume(*command, "--out", out)
     folders = [folder.name for folder in (out / "findings").iterdir()]
     assert len(folders) > 12
@@ -147,7 +149,7 @@ def test_a_crash_is_filed_under_its_place(exhume: Any, corpus: Path, fake: Fake,
         "sys.stdout.flush()\n"
         "os.kill(os.getpid(), signal.SIGABRT)",
     )
-    ended = exhume("hunt", "--corpus", corpus, "--solver", broken, "--tests", 5, "--out", tmp_path / "h")
+    ended = exhume(*HUNT, "--corpus", corpus, "--solver", broken, "--tests", 5, "--out", tmp_path / "h")
     assert ended.code == 1
     assert "1 finding\n" in ended.out
     assert "ast.cpp:42" in ended.out
@@ -158,7 +160,7 @@ def test_nothing_found_is_exit_code_0(
 ) -> None:
     also = fake("also", "print('sat')")
     ended = exhume(
-        "hunt", "--corpus", corpus, "--solver", yes, "--solver", also, "--tests", 3, "--out", tmp_path / "h"
+        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", also, "--tests", 3, "--out", tmp_path / "h"
     )
     assert ended.code == 0
     assert "no findings" in ended.out
@@ -166,7 +168,7 @@ def test_nothing_found_is_exit_code_0(
 
 def test_the_real_solvers_on_real_tests(exhume: Any, corpus: Path, tmp_path: Path) -> None:
     ended = exhume(
-        "hunt",
+        *HUNT,
         "--corpus",
         corpus,
         "--solver",
@@ -193,7 +195,7 @@ def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> 
     except EnvironmentProblem as problem:
         no_release(problem)
     ended = exhume(
-        "hunt",
+        *HUNT,
         "--corpus",
         corpus,
         "--solver",
@@ -212,7 +214,7 @@ def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> 
 
 def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -> None:
     document = exhume(
-        "hunt", "--corpus", corpus, "--solver", yes, "--time", "1s", "--out", tmp_path / "h", "--json"
+        *HUNT, "--corpus", corpus, "--solver", yes, "--time", "1s", "--out", tmp_path / "h", "--json"
     ).json
     assert 1 <= document["seconds"] < 5
     assert document["tests"] > 1
@@ -222,7 +224,7 @@ def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -
 def test_a_time_that_is_none_is_refused(
     exhume: Any, starter: Path, yes: str, tmp_path: Path, time: str
 ) -> None:
-    ended = exhume("hunt", "--corpus", starter, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
+    ended = exhume(*HUNT, "--corpus", starter, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
     assert ended.code == 2
     assert "write 90s, 10m, 8h or 2d" in ended.err
     assert not (tmp_path / "h").exists()
@@ -352,7 +354,7 @@ def test_findings_wait_for_a_corpus_that_is_taken(
     def locked(*_: object) -> None:
         raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
 
-    command = ("hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
+    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
     with monkeypatch.context() as patched:
         patched.setattr(store_findings, "store_hunt", locked)
         ended = exhume(*command, "--tests", 3)
@@ -369,7 +371,7 @@ def test_findings_wait_for_a_corpus_that_is_taken(
 def test_a_hunt_takes_the_kinds_of_modes_and_their_share(
     exhume: Any, corpus: Path, yes: str, tmp_path: Path
 ) -> None:
-    command = ("hunt", "--corpus", corpus, "--solver", yes, "--tests", 2, "--out", tmp_path / "h")
+    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--tests", 2, "--out", tmp_path / "h")
     assert exhume(*command, "--modes", "tactics", "--mode-share", 1).code == 0
     other = exhume(*command, "--modes", "default")
     assert other.code == 2
@@ -396,6 +398,27 @@ def test_without_a_corpus_the_starter_tracker_is_used_and_answers_are_found_on_t
     assert [(row["name"], row["tests"]) for row in rows] == [("weaken", 2), ("opfuzz", 2)]
     assert all(set(row) == {"name", "tests", "decided", "findings", "solver_seconds"} for row in rows)
     assert all(row["solver_seconds"] > 0 for row in rows)
+
+
+def test_by_default_every_strategy_is_used_that_can_be_made(exhume: Any, yes: str, tmp_path: Path) -> None:
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / "a.smt2").write_text("(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n")
+    ended = exhume(
+        *("hunt", "--seeds", tmp_path / "seeds", "--solver", yes, "--tests", 10),
+        *("--modes", "default", "--out", tmp_path / "out", "--json"),
+    )
+    used = {row["name"] for row in ended.json["strategies"]}
+    assert used >= {"typefuzz", "opfuzz", "storm"}
+    left_out = dict(re.findall(r"^strategy (\w+) is left out: (.*)$", ended.err, re.M))
+    fitting = {name for name, entry in STRATEGIES.items() if entry.is_for(["yes"])}
+    assert left_out.keys() | used == {*fitting, "api"}
+    assert left_out.keys() >= {"skeletons", "weaken", "api"}
+    assert "--corpus" in left_out["skeletons"]
+    # All of nothing is an error.
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    ended = exhume("hunt", "--seeds", nothing, "--solver", yes, "--out", tmp_path / "none")
+    assert ended.code == 2 and ended.err.count("\n") == 1
 
 
 def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path) -> None:

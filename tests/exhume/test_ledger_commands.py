@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import HUNT
 from tests.exhume.test_report import campaign, finding
 
 
@@ -54,7 +55,7 @@ def test_bad_marks_change_nothing(exhume: Any, place: Path, options: tuple[str, 
 
 def test_a_hunt_reads_the_ledger_of_its_folder(exhume: Any, place: Path, yes: str) -> None:
     (place / "findings.toml").write_text("[[finding]]\n")
-    command = ("hunt", "--solver", yes, "--solver", "z3", "--tests", 1, "--out", place / "h")
+    command = (*HUNT, "--solver", yes, "--solver", "z3", "--tests", 1, "--out", place / "h")
     assert "findings.toml: finding number 1" in exhume(*command, "--seeds", place).err
     calls = ("apifuzz", "run", "--solver", yes, "--runs", 1, "--out", place / "c")
     assert "findings.toml: finding number 1" in exhume(*calls).err

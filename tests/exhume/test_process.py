@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 from exhume.commands import learn
+from tests.conftest import HUNT
 
 SLOW = "time.sleep(0.1)\nprint('sat')"
 
@@ -37,7 +38,7 @@ def test_no_colour_and_no_progress_in_pipes(
     shell: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     ended = shell(
-        "hunt", "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", tmp_path / "h"
+        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", tmp_path / "h"
     )
     assert ended.code == 1
     assert "\x1b" not in ended.out + ended.err
@@ -64,7 +65,7 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     slow = fake("slow", SLOW)
     options = ("--json",) if as_json else ()
     with start(
-        "hunt", "--corpus", corpus, "--solver", slow, "--solver", no, "--out", out, *options
+        *HUNT, "--corpus", corpus, "--solver", slow, "--solver", no, "--out", out, *options
     ) as process:
         deadline = time.monotonic() + 120
         while not list(out.glob("findings/soundness-*")) and time.monotonic() < deadline:
@@ -103,7 +104,7 @@ def test_ctrl_c_twice_stops_a_hunt_immediately(
     body += f"if os.path.exists({str(cured)!r}): print('unsat'); sys.exit()\n"
     body += f"if os.path.getsize({str(runs)!r}) >= {sleeping}: time.sleep(120)\nprint('sat')"
     sleepy = fake(f"sleepy{uuid.uuid4().hex}", body)
-    command = ("hunt", "--corpus", corpus, "--solver", sleepy, "--solver", no, "--tests", 1, "--out", out)
+    command = (*HUNT, "--corpus", corpus, "--solver", sleepy, "--solver", no, "--tests", 1, "--out", out)
     with start(*command, "--first-limit", 30, "--modes", "default", "--oracles", "soundness") as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline and _size(runs) < sleeping:

@@ -17,6 +17,7 @@ import pytest
 from rich.table import Table
 
 from exhume.screens.console import PlainConsole
+from tests.conftest import HUNT
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = 80
@@ -43,7 +44,7 @@ def on_a_terminal(arguments: list[str]) -> str:
 def test_a_hunt_shows_progress_and_colour_and_a_line_per_finding(
     corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
-    command = ["hunt", "--corpus", str(corpus), "--solver", breaks, "--tests", "20"]
+    command = [*HUNT, "--corpus", str(corpus), "--solver", breaks, "--tests", "20"]
     # A busy machine takes longer to start a script than a solver has at first.
     command += ["--first-limit", "10"]
     hunted = on_a_terminal([*command, "--out", str(tmp_path / "h")])
