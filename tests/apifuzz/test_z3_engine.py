@@ -271,8 +271,11 @@ def test_no_pattern_has_a_connective_in_it(seed: int) -> None:
     x, p = kit.variable("x", INT), kit.variable("p", BOOL)
     chosen = kit.term("ite", INT, p, x, kit.value("1", INT))
     body = kit.equal(kit.apply(f, chosen), x)
+    g = kit.function("g", BOOL, INT, INT)
+    empty = kit.equal(kit.apply(g, kit.term("or", BOOL), x), x)
     for _ in range(4):
         kit.binder("forall", BOOL, [x, p], body)
+        kit.binder("forall", BOOL, [x], empty)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -202,6 +202,7 @@ def parts(terms: Sequence[Any]) -> Iterator[Any]:
     return walk(terms, lambda t: [t.body()] if z3.is_quantifier(t) else t.children(), z3.AstRef.get_id)
 
 
+_CONNECTIVES = (z3.Z3_OP_ITE, z3.Z3_OP_AND, z3.Z3_OP_OR)
 _MAX_BODY = 200
 """Subterms of a body looked at for patterns."""
 
@@ -229,11 +230,11 @@ def _subterms(root: Any) -> list[Any]:
 
 def _can_be_pattern(term: Any) -> bool:
     """Whether z3 takes the term as a trigger: a function applied to terms without connectives and binders;
-    ``ite`` is a connective at any sort.
+    ``ite`` is a connective at any sort, ``or`` also without arguments.
     """
     if not z3.is_app(term) or term.num_args() == 0 or term.decl().kind() != z3.Z3_OP_UNINTERPRETED:
         return False
     return not any(
-        not z3.is_app(t) or (z3.is_bool(t) and t.num_args()) or z3.is_app_of(t, z3.Z3_OP_ITE)
+        not z3.is_app(t) or (z3.is_bool(t) and t.num_args()) or t.decl().kind() in _CONNECTIVES
         for t in _subterms(term)[1:]
     )
