@@ -14,13 +14,13 @@ from corpus.store import Corpus
 from difftest.errors import DifftestError
 from difftest.triage.checking import Complaint, complaints_about, family_of
 from difftest.triage.folder import DOCUMENT, REPORT, FindingFolder
-from difftest.triage.history import Sought, resembled
+from difftest.triage.history import Sought, resembled, telling_operators
 from difftest.triage.ledger import Ledger, tells_of_memory
 from difftest.triage.written import Written
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import Fact, Form, Kind, Policy, Section
 
-_LIKELY = 0.5
+_LIKELY = 0.6
 """The least score of an issue that is named."""
 _MOST_ISSUES = 3
 _CLASSES = {Kind.ANSWER: "soundness", Kind.MODEL: "invalid-model", Kind.CRASH: "crash"}
@@ -104,7 +104,11 @@ def _in_ledger(file: Path, report: Written, ledger: Ledger) -> Iterator[str]:
 
 def _in_corpus(file: Path, report: Written, corpus: Corpus) -> Iterator[str]:
     """Issues that are probably about the same fault and that the report does not name."""
-    for near in resembled(corpus, sought_of(file, report))[:_MOST_ISSUES]:
+    sought = sought_of(file, report)
+    if not telling_operators(sought.text):
+        # Any formula of Booleans is like any other.
+        sought = replace(sought, text="")
+    for near in resembled(corpus, sought)[:_MOST_ISSUES]:
         number = near.issue.rpartition("#")[2]
         named = re.search(rf"#{number}\b|/{number}\b", report.section(Section.NOTES))
         if near.score >= _LIKELY and not named:

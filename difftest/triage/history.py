@@ -168,9 +168,8 @@ def _by_formula(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
         near = similar_to(corpus, sought.text, _CANDIDATES, LEAST_LIKENESS)
     except QueryError:
         return
-    traits = examine(sought.text).traits
     neutral = default_theories().marked(":neutral")
-    mine = {*(traits.operators if traits else ())} - neutral
+    mine = telling_operators(sought.text)
     known = {
         formula: (solver, {*operators} - neutral)
         for formula, solver, operators in corpus.rows(_FORMULAS, {"formulas": [row.formula for row in near]})
@@ -189,6 +188,12 @@ def _by_formula(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
         parts = "; parts of the test come from it" if name in sought.own else ""
         why = f"a formula like it{what} (likeness {likeness:.2f}{with_}{parts})"
         yield Resemblance(name, why, likeness, row.title, row.url), solver
+
+
+def telling_operators(text: str) -> set[str]:
+    """The operators of a formula that say something of a fault: none of the Boolean connectives."""
+    traits = examine(text).traits
+    return {*(traits.operators if traits else ())} - default_theories().marked(":neutral")
 
 
 def _overlap(mine: set[str], theirs: set[str]) -> float:

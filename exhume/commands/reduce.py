@@ -202,7 +202,7 @@ def bisect_command(
     if target.is_dir():
         _bisect(target, again, json)
         if not json:
-            say(f"next: read {target / REPORT} and send it to the solver's tracker")
+            say(f"next: read {target / REPORT}, then exhume report check {target}")
         return
     with progress("testing releases", json) as tick:
         report = bisect(target, find_solvers(solver or [], texts=True), on_try=tick)
