@@ -69,7 +69,8 @@ class Candidate:
 class Violation:
     """Answers of ``solver`` that a relation excludes: to the test's check-sat number ``check`` and to
     ``texts``. ``said`` lists the answers and ``why`` says why they cannot all be right, a sentence each.
-    ``place`` stands in the finding's key for the theories of the test, where it says more.
+    ``place`` stands in the finding's key for the theories of the test, where it says more. ``asked`` is the
+    script that the solver was given to make these texts (for its core, its values, ...), if there is one.
     """
 
     relation: str
@@ -79,6 +80,7 @@ class Violation:
     texts: tuple[str, ...]
     check: int
     place: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class RelationProbe:
         self.found: list[Violation] = []
         self.failed: list[tuple[str, str, Verdict]] = []
         self.seconds = 0.0
+        self.asked = ""
         self.tried: dict[str, int] = {}
 
     def run(self) -> None:
@@ -107,6 +108,7 @@ class RelationProbe:
     def _claims(self, case: Case) -> None:
         if not case.is_plain:
             return
+        self.asked = ""
         try:
             for claim in islice(self.relation.make(case), self.seen.claims):
                 violation = self._judge(case, claim)
@@ -138,9 +140,12 @@ class RelationProbe:
         said += [
             f"{answer or 'nothing certain'} to {file}" for file, answer in zip(RELATED, answers, strict=False)
         ]
-        return Violation(self.relation.name, name, ", ".join(said), claim.why, claim.texts, case.check)
+        return Violation(
+            self.relation.name, name, ", ".join(said), claim.why, claim.texts, case.check, asked=self.asked
+        )
 
     def _ask(self, solver: Solver, text: str) -> str:
+        self.asked = text
         script = Script.of(text)
         try:
             run = self.runner.run(with_models(solver), script, self.limits)
@@ -163,12 +168,17 @@ class RelationProbe:
 
 RELATED = ("related.smt2", "related-2.smt2", "related-3.smt2")
 """The files beside a finding that hold the scripts of a claim."""
+ASKED = "asked.smt2"
+"""The one that holds what the solver was given to make them."""
 
 
 def related_files(seen: Observation, oracle: str) -> dict[str, str]:
     """The scripts that show the violation of a relation, by the files that hold them."""
-    texts = next((found.texts for found in seen.violations if found.relation == oracle), ())
-    return dict(zip(RELATED, texts, strict=False))
+    violation = next((found for found in seen.violations if found.relation == oracle), None)
+    if violation is None:
+        return {}
+    asked = {ASKED: violation.asked} if violation.asked else {}
+    return asked | dict(zip(RELATED, violation.texts, strict=False))
 
 
 def _state(script: Script, check: int) -> State | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from difftest.oracles.related import RELATED
+from difftest.oracles.related import ASKED, RELATED
 from difftest.triage.classes import class_of_finding
 from difftest.triage.facts import facts_of, logic_name, options_of
 from difftest.triage.folder import READER, FindingFolder, Transcript, read_some
@@ -30,6 +30,8 @@ _BESIDE = {
     "with-model.smt2": "The formula with the model inserted",
     "parent.smt2": "The formula that it was made from",
     "reduced-parent.smt2": "The formula that it was made from, reduced with it",
+    f"reduced-{ASKED}": "What the solver is given to make the script",
+    ASKED: "What the solver is given to make the script",
     **{f"reduced-{name}": f"Script {place} made from it" for place, name in enumerate(RELATED, 1)},
     **{name: f"Script {place} made from it" for place, name in enumerate(RELATED, 1)},
 }
@@ -44,6 +46,8 @@ _ON_GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/
 _MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion")
 _ALSO_ASKED = "also asked: "
 _ASKED = re.compile(r"([\w-]+) (\d[\w.]*)")
+# The parts of a function's name in a title: a name space or two, the class, the function.
+_MOST_SCOPES = 3
 _HEADER = "; exhume "
 _OWN_PARTS = "; parts of the test come from it"
 _FROM_FILE = "the formulas of another fuzzer"
@@ -86,7 +90,7 @@ class Writer:
         headline = class_of_finding(found).headline(found)
         if (stack := self._frames()) and " in " not in headline:
             function = stack[0].partition(" at ")[0].replace("(anonymous namespace)::", "")
-            headline += f" in {function}"
+            headline += f" in {'::'.join(function.split('::')[-_MOST_SCOPES:])}"
         options = [option.rpartition(" (")[0] for option in options_of(found, self.form)]
         with_ = f" with {' '.join(options)}" if options else ""
         return plain(f"{solver}: {headline}{self._about()}{with_}".replace("`", ""))

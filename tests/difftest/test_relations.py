@@ -112,6 +112,8 @@ def test_a_core_is_asked_with_the_names_of_the_script(fake: Fake) -> None:
     )
     (found,) = violations(fake(body, "liar"), text, "core").violations
     assert found.relation == "core"
+    # A report shows how to get that core.
+    assert "(get-unsat-core)" in found.asked and found.asked not in found.texts
 
 
 @pytest.mark.parametrize("spec", ["z3", "cvc5"])
