@@ -16,7 +16,7 @@ from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 BLOCK = 8
 """Tests in a block; strategies make tests of one seed formula one after the other."""
 EVERY = 8
-"""One block in so many is for a solver alone."""
+"""Of this many blocks, one is for a solver alone."""
 
 
 class WithAlone:

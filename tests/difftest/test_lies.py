@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import runpy
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from difftest import Limits, Solver, find_solver
+from difftest.oracles import ORACLES
 from difftest.oracles.base import Observation
 from difftest.triage.examine import examine
 from solvers.running.runner import Runner
@@ -128,3 +133,42 @@ OF_Z3 = {
 def test_a_lie_of_what_z3_alone_has_is_seen(name: str, fake: Fake) -> None:
     found, _ = tried(fake(OF_Z3[name], "z3-liar"), PLAIN, name)
     assert len(found) == 1
+
+
+# Of a planted lie: a script, what the solver prints (empty: the script), a part of it, and what that becomes.
+PLANTED = {
+    "optimum": ("(get-objectives)", "sat\n(objectives\n (x 9)\n)", "(x 9)", "(x 10)"),
+    "core": ("(get-unsat-core)", "unsat\n(a b c)", " c)", ")"),
+    "projection": ("(get-qe true)", "(and (< x 1) (< y 2))", "(and (< x 1) (< y 2))", "(< x 1)"),
+    "proof": ("(get-proof)", "unsat\n(\n(step @p1 (= a a) :rule refl)\n)", "(= a a)", "(not (= a a))"),
+    "value": ("(get-value (x))", "sat\n((x 3))", "3", "4"),
+    "interpolant": ("(get-interpolant i p)", "(define-fun i () Bool (< x 1))", "(< x 1)", "(not (< x 1))"),
+    "simplify": ("(simplify p)", "true", "true", "false"),
+    "goal": (
+        "(apply simplify)",
+        "(goals\n(goal\n  (< x 1)\n  (< y 1)\n  :precision precise :depth 1)\n)",
+        "\n  (< x 1)\n  (< y 1)\n  :precision precise :depth 1",
+        " (< x 1) :precision precise :depth 1",
+    ),
+    "assumption": ("(check-sat-assuming (a b))", "", " b", ""),
+    "interpretation": (
+        "(set-logic HORN)(get-model)",
+        "sat\n(\n(define-fun p ((x Int)) Bool (< x 1))\n)",
+        "(< x 1)",
+        "(not (< x 1))",
+    ),
+}
+
+
+def test_planted_liars_change_what_they_should(tmp_path: Path) -> None:
+    script = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "bench_planted"))
+    assert set(script["LIES"]) == set(PLANTED)
+    for name, (text, printed, part, changed) in PLANTED.items():
+        assert script["LIES"][name].relation in ORACLES
+        real = tmp_path / "real.py"
+        real.write_text(f"import sys\nprint({printed!r} or open(sys.argv[-1]).read())")
+        liar = script["write_liar"](script["LIES"][name], [sys.executable, "-I", "-S", str(real)], tmp_path)
+        (tmp_path / "f.smt2").write_text(text)
+        command = [sys.executable, "-I", "-S", str(liar), str(tmp_path / "f.smt2")]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert said.strip() == (printed or text).replace(part, changed), name
