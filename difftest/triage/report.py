@@ -17,6 +17,7 @@ from difftest.oracles.related import ASKED, RELATED
 from difftest.triage.classes import class_of_finding
 from difftest.triage.facts import facts_of, logic_name, options_of
 from difftest.triage.folder import READER, FindingFolder, Transcript, read_some
+from difftest.triage.key import Key
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable, sentence
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Form, Row, Section
@@ -48,6 +49,7 @@ _ALSO_ASKED = "also asked: "
 _ASKED = re.compile(r"([\w-]+) (\d[\w.]*)")
 # The parts of a function's name in a title: a name space or two, the class, the function.
 _MOST_SCOPES = 3
+_MOST_OPERATORS = 3
 _HEADER = "; exhume "
 _OWN_PARTS = "; parts of the test come from it"
 _FROM_FILE = "the formulas of another fuzzer"
@@ -96,7 +98,8 @@ class Writer:
         return plain(f"{solver}: {headline}{self._about()}{with_}".replace("`", ""))
 
     def _about(self) -> str:
-        return f" on {logic_name(self.found.theories)}"
+        operators = sorted(Key.read(self.found.key).operators)[:_MOST_OPERATORS]
+        return f" on {logic_name(self.found.theories)}" + (f" ({', '.join(operators)})" if operators else "")
 
     def _strategy(self) -> str:
         """What found it, by the name that people know."""

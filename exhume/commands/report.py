@@ -153,7 +153,7 @@ def check_command(
                 out.print(f"{report.file}: {one.rule}: {one.what}")
         wrong = sum(bool(report.complaints) for report in checked)
         plural = "s" * (len(checked) != 1)
-        say(f"{len(checked)} report{plural}, {wrong} with something to do ({count} lines)")
+        say(f"{len(checked)} report{plural}, {wrong} with something to do")
     raise typer.Exit(Exit.FINDINGS if count else Exit.DONE)
 
 

@@ -182,6 +182,7 @@ CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
         ("other", {"class": "invalid-model"}, "z3-4.8.5: invalid model on QF_LIA"),
         ("z3", {"class": "soundness", "check": 0, "guilty": None}, "z3-4.8.5: different answers on QF_LIA"),
         ("z3", {"class": "something-new"}, "z3: something new on QF_LIA"),
+        ("z3", {"key": "invalid-model|z3|Ints|div,mod"}, "z3: invalid model on QF_LIA (div, mod)"),
     ],
 )
 def test_titles_say_what_goes_wrong_and_where(

@@ -85,7 +85,7 @@ def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_pat
     found = json.loads((folder / "finding.json").read_text())
     assert (found["class"], found["guilty"]) == ("soundness", "toy")
     report = (folder / "report.md").read_text()
-    assert "# toy: wrong unsat on QF_BV\n" in report
+    assert "# toy: wrong unsat on QF_BV" in report
     assert exhume(toy, "replay", folder / "original.smt2", *flags[:4]).returncode == 1
     assert exhume(toy, "reduce", folder, "--time", "30s", "--no-ddsmt").returncode == 0
     assert "toy --toy-check input.smt2" in (folder / "report.md").read_text()
