@@ -48,17 +48,23 @@ def read_rules(file: str) -> tuple[Rule, ...]:
 
 
 @cache
-def _words(file: str, place: str) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """The rules for a kind of place, and all their words, each once."""
+def _words(file: str, place: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[str, ...]], ...]]:
+    """The rules for a kind of place, and all their words: those with no other word in them, each with the
+    words that it is in.
+    """
     rules = tuple(rule for rule in read_rules(file) if not place or place in rule.where)
-    return rules, tuple({word: None for rule in rules for word in rule.words})
+    words = sorted({word for rule in rules for word in rule.words}, key=len)
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        groups.setdefault(next((root for root in groups if root in word), word), []).append(word)
+    return rules, tuple((root, tuple(group)) for root, group in groups.items())
 
 
 def rules_for(file: str, text: str, place: str = "") -> Sequence[Rule]:
     """The rules (for a kind of place) with a word that the text contains; the others cannot match."""
-    rules, words = _words(file, place)
+    rules, groups = _words(file, place)
     lowered = text.lower()
-    present = [word for word in words if word in lowered]
+    present = [word for root, group in groups if root in lowered for word in group if word in lowered]
     return [rule for rule in rules if not rule.words.isdisjoint(present)] if present else ()
 
 

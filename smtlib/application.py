@@ -11,9 +11,15 @@ from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import BOOL, INT, REAL, Sort, indexed, make_sort
 from smtlib.terms import Declaration, Kind, Term, TermTable
 
-_ARITHMETIC = frozenset(
-    "+ - * / div mod abs < <= > >= = distinct ite ^ to_real to_int is_int divisible".split()
+_OF_NUMBERS = frozenset(
+    """
+    + - * / div mod abs < <= > >= ^ to_real to_int is_int divisible rem div0 mod0 /0 int_to_bv sin cos tan asin acos
+    atan atan2 sinh cosh tanh asinh acosh atanh exp log complex.make
+    """.split()
 )
+"""Functions on numbers only: z3 also takes a Bool."""
+
+_ARITHMETIC = _OF_NUMBERS | {"=", "distinct", "ite"}
 """Functions for whose arguments z3 converts between Bool, Int and Real."""
 
 _ARRAY = frozenset(("select", "store"))
@@ -347,14 +353,16 @@ class Applications:
             return [converted] if converted is not None else []
         sorts = {a.sort for a in args}
         tries = []
-        if name in _ARITHMETIC and BOOL in sorts and (INT in sorts or REAL in sorts):
+        if BOOL in sorts and (
+            name in _OF_NUMBERS or (name in _ARITHMETIC and not sorts.isdisjoint((INT, REAL)))
+        ):
             first = 1 if name == "ite" else 0
             args = args[:first] + tuple(self._bool_to_int(a) for a in args[first:])
             tries.append(args)
-            sorts = {a.sort for a in args}
+            sorts = {a.sort for a in args[first:]}
         if INT in sorts:
             tries.append(tuple(self.to_real(a) if a.sort is INT else a for a in args))
-        if REAL in sorts and name in ("div", "mod", "divisible"):
+        if REAL in sorts and name in ("div", "mod", "divisible", "rem", "div0", "mod0"):
             tries.append(tuple(self._to_int(a) if a.sort is REAL else a for a in args))
         return tries
 
