@@ -13,8 +13,8 @@ from smtlib.terms import Declaration, Kind, Term, TermTable
 
 _OF_NUMBERS = frozenset(
     """
-    + - * / div mod abs < <= > >= ^ to_real to_int is_int divisible rem div0 mod0 /0 int_to_bv sin cos tan asin acos
-    atan atan2 sinh cosh tanh asinh acosh atanh exp log complex.make
+    + - * / div mod abs < <= > >= ^ to_real to_int is_int divisible rem div0 mod0 /0 int_to_bv sin cos tan
+    asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log complex.make complex.real complex.imag
     """.split()
 )
 """Functions on numbers only: z3 also takes a Bool."""
@@ -23,8 +23,14 @@ _ARITHMETIC = _OF_NUMBERS | {"=", "distinct", "ite"}
 """Functions for whose arguments z3 converts between Bool, Int and Real."""
 
 _ARRAY = frozenset(("select", "store"))
-_FUNCTIONS = frozenset(("Array", "->"))
 _FIELD_ELEMENT = re.compile(r"ff(-?[0-9]{1,1000})\Z")
+
+
+def _columns(sort: Sort) -> tuple[Sort, ...]:
+    """The sorts of the arguments and the result of an array, a function or z3's set: for z3 they are one."""
+    if sort.name == "Set":
+        return (*sort.args, BOOL)
+    return sort.args if sort.name in ("Array", "->") else ()
 
 
 def _element(sort: Sort) -> Sort | None:
@@ -344,13 +350,12 @@ class Applications:
 
     def _conversions(self, name: str, args: tuple[Term, ...]) -> list[tuple[Term, ...]]:
         """Converted argument lists to try, in z3's order."""
-        arrays = [a.sort for a in args if a.sort.name == "Array"]
-        if arrays and any(a.sort.is_function for a in args):
-            return [tuple((self.convert(a, arrays[0]) if a.sort.is_function else a) or a for a in args)]
-        if name in _ARRAY and args and args[0].sort.name == "Array":
-            expected = (args[0].sort, *args[0].sort.args)[: len(args)]
+        if name in _ARRAY and args and _columns(args[0].sort):
+            expected = (args[0].sort, *_columns(args[0].sort))[: len(args)]
             converted = self._converted_arguments(expected, args)
             return [converted] if converted is not None else []
+        if any(_columns(a.sort) for a in args):
+            return [self._all_as(kind, args) for kind in ("Array", "->")]
         sorts = {a.sort for a in args}
         tries = []
         if BOOL in sorts and (
@@ -366,6 +371,13 @@ class Applications:
             tries.append(tuple(self._to_int(a) if a.sort is REAL else a for a in args))
         return tries
 
+    def _all_as(self, kind: str, args: tuple[Term, ...]) -> tuple[Term, ...]:
+        """The arguments, with arrays, functions and z3's sets as arrays or as functions."""
+        pairs = [(arg, _columns(arg.sort)) for arg in args]
+        return tuple(
+            (self.convert(arg, make_sort(kind, (), sorts)) or arg) if sorts else arg for arg, sorts in pairs
+        )
+
     def convert(self, term: Term, sort: Sort) -> Term | None:
         """``term`` converted to ``sort`` as z3 converts arguments; None if it does not."""
         if term.sort is sort:
@@ -374,8 +386,7 @@ class Applications:
             return self.to_real(term)
         if sort is INT and term.sort is REAL:
             return self._to_int(term)
-        if sort.name in _FUNCTIONS and term.sort.name in _FUNCTIONS and sort.args == term.sort.args:
-            # For z3 a function is an array.
+        if (columns := _columns(sort)) and columns == _columns(term.sort):
             return self.table.make(term.op, term.args, sort, term.variables, term.patterns)
         if self.has_open and has_parameters(term.sort):
             return self.close(term, sort)
