@@ -1,0 +1,7 @@
+(declare-const c Int)
+(assert (< c 5))
+(maximize c)
+(set-initial-value c 1)
+(check-sat)
+(get-value (c (< c 5)))
+(get-objectives)
