@@ -154,6 +154,9 @@ def reduce(
         solvers = tuple(own if own.family == "other" else less for own, less in pairs)
         beside = {f"reduced-{name}": script for name, script in confirmer.beside.items()}
         _update(target, report, replace(expected, solvers=solvers), beside)
+        if confirmed and within is None:
+            # A hunt that reduces for its own sake has no time for that.
+            transcribe(target)
     return report
 
 
@@ -211,8 +214,6 @@ def _update(folder: Path, report: ReductionReport, expected: Expectation, beside
     if expected.pair is not None:
         files[REDUCED_PARENT] = expected.pair.parent_of(report.text) or ""
     update_finding(folder, {"reduced": reduced}, files)
-    if report.confirmed:
-        transcribe(folder)
 
 
 def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any]]:

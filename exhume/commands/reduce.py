@@ -22,6 +22,7 @@ from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.release_search import BisectReport
 from difftest.triage.splitting import split
 from difftest.triage.store import findings_of
+from difftest.triage.transcribe import transcribe
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import minimise_trace
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -83,8 +84,8 @@ def reduce_command(
         _reject_for_all(solver, out_file)
         _for_all(
             target,
-            lambda found: not found.is_small,
-            lambda path: _reduce(path, (), seconds, tries, ddsmt, jobs, None, json),
+            lambda found: not found.is_small or _has_no_transcript(found),
+            lambda path: _reduce_if_large(path, seconds, tries, ddsmt, jobs, json),
             then=f"exhume bisect --all {target}",
         )
         return
@@ -92,6 +93,20 @@ def reduce_command(
     _reduce(target, find_solvers(solver or [], texts=True), seconds, tries, ddsmt, jobs, out_file, json)
     if not json:
         say(f"next: {shlex.join(['exhume', 'bisect', str(target), *_given(solver)])}")
+
+
+def _has_no_transcript(found: FindingFolder) -> bool:
+    return found.culprit is not None and found.transcript is None
+
+
+def _reduce_if_large(
+    path: Path, seconds: float, tries: int | None, ddsmt: bool, jobs: int, json: bool
+) -> None:
+    """Reduce a finding; what a hunt made small is only run as a person does, for its report."""
+    if FindingFolder.read(path).is_small:
+        transcribe(path)
+    else:
+        _reduce(path, (), seconds, tries, ddsmt, jobs, None, json)
 
 
 def _check_target(target: Path, solver: list[str] | None) -> None:
