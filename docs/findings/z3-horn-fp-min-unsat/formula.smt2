@@ -1,0 +1,5 @@
+(declare-fun p ((_ FloatingPoint 8 24)) Bool)
+(assert (forall ((x (_ FloatingPoint 8 24)))
+  (=> (= (fp.abs x) (fp.min (_ +zero 8 24) (_ -zero 8 24))) (p (_ -zero 8 24)))))
+(assert (forall ((x (_ FloatingPoint 8 24))) (not (p x))))
+(check-sat-using horn)
