@@ -177,7 +177,9 @@ _NAMES = {
     "class": "select bug_class from issue union select bug_class from formula",
     "theory": "select unnest(theories) from formula",
     "language": "select written_in from block",
+    "side": "select name from tracker union select solver from formula union select solver from tracker",
 }
+_PERIOD = re.compile(r"[0-9]{4}(?:-[0-9]{4})?")
 
 
 def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values: Mapping[str, object]) -> str:
@@ -193,9 +195,10 @@ def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values:
             continue
         known = sorted({row[0] for row in connection.execute(_NAMES[parameter.type]).fetchall() if row[0]})
         for one in (word.strip() for word in given.split(",")):
-            if one not in known:
+            if one not in known and not (parameter.type == "side" and _PERIOD.fullmatch(one)):
                 near = nearest(one, known, most=3, least=0.4) or tuple(known[:5])
-                return f"the corpus has no {parameter.type} {one!r}{did_you_mean(near)}"
+                kind = "tracker or solver" if parameter.type == "side" else parameter.type
+                return f"the corpus has no {kind} {one!r}{did_you_mean(near)}"
     return ""
 
 

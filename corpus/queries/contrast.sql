@@ -1,6 +1,6 @@
 -- about: What two trackers (or solvers, or periods) have more or less of: odds ratios with their significance.
--- parameter: first text  A tracker, a solver, or a period of years such as 2019-2020.
--- parameter: second text  Another one of the same kind.
+-- parameter: first side  A tracker, a solver, or a period of years such as 2019-2020.
+-- parameter: second side  Another one of the same kind.
 -- parameter: of text = 'tracker'  What the two are: tracker, solver or period.
 -- parameter: by text = 'theory'  What is compared: theory, operator, signature or coarse (a coarse signature).
 -- parameter: class class = null  Only formulas of this bug class: soundness, invalid-model, crash.
@@ -109,5 +109,5 @@ select
 from corrected
 join found using (item)
 cross join size
-where p <= $p
+where p <= $p and firsts > 0 and seconds > 0
 order by p, in_first + in_second desc, item;

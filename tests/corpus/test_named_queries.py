@@ -702,6 +702,12 @@ def test_contrast_is_fishers_test(path: Path, tables: Tables) -> None:
     for of, one, other in (("solver", "z3", "cvc5"), ("period", "2019-2020", "2021-2025")):
         for by in ("theory", "signature", "coarse"):
             assert asked(path, "contrast", first=one, second=other, of=of, by=by).rows
+    nobody = asked(path, "contrast", first="z3", second="cvc6", of="solver")
+    assert (nobody.rows, nobody.hint) == (
+        [],
+        "the corpus has no tracker or solver 'cvc6'; did you mean cvc5 or cvc4?",
+    )
+    assert asked(path, "contrast", first="2019", second="1950", of="period").hint == ""
     with pytest.raises(QueryError, match="by is theory, operator"):
         asked(path, "contrast", first="z3", second="normal", by="colour")
 

@@ -1,4 +1,4 @@
-"""What solvers have that is not known here: how they are asked, and the names that are known to be missing."""
+"""What solvers have that is not known here: how they are asked, and the names known to be missing."""
 
 from __future__ import annotations
 
