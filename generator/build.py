@@ -102,8 +102,8 @@ def find_first_answers(
 
     ``progress`` gets the seeds done and their number. Raises :class:`CorpusError`.
     """
-    wanted = STRATEGIES if ALL in names else [name for name in names if name in STRATEGIES]
-    needed = {need for name in wanted for need in STRATEGIES[name].needs}
+    used = STRATEGIES if ALL in names else [name for name in names if name in STRATEGIES]
+    needed = {need for name in used for need in STRATEGIES[name].needs}
     if not needed & {"answers", "answers by default"}:
         return None
     with Corpus.open(corpus) as opened:

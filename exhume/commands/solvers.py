@@ -166,7 +166,8 @@ def build_command(
     spec: Annotated[
         str,
         typer.Argument(
-            metavar="SPEC", help="A release, such as z3==5.4.0, or z3@PATH for the source in a git checkout."
+            metavar="SPEC",
+            help=f"A release, such as {OLD_RELEASE}, or NAME@PATH for the source in a git checkout.",
         ),
     ],
     debug: Annotated[bool, typer.Option("--debug", help="With assertions and line numbers.")] = False,
@@ -182,7 +183,7 @@ def build_command(
     """Build a solver from source, with assertions, sanitizers or coverage.
 
     The build is kept in the cache, and its spec works wherever a solver is named. An interrupted build
-    continues. z3 takes about an hour on two cores.
+    continues. A solver takes up to an hour or two on two cores.
     """
     family, at, path = spec.partition("@")
     parsed = parse_spec(family if at else spec)
@@ -192,7 +193,7 @@ def build_command(
         or not (at or parsed.release)
         or is_build(str(parsed.release))
     ):
-        raise UnknownSolver(spec, "name a release (z3==5.4.0) or a checkout (z3@PATH) to build")
+        raise UnknownSolver(spec, f"name a release ({OLD_RELEASE}) or a checkout (NAME@PATH) to build")
     profile = PROFILES[parsed.family]
     flavour = make_flavour(debug, coverage, [name for name in sanitize.split(",") if name])
     jobs = jobs or os.cpu_count() or 1
