@@ -16,6 +16,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,15 @@ def prepare_output(out: Path) -> Path:
         if not pid.isdecimal() or not psutil.pid_exists(int(pid)):
             shutil.rmtree(stale, ignore_errors=True)
     return folder
+
+
+def check_output(out: Path) -> None:
+    """Raise BadOutput unless findings can be written below ``out``; leave nothing behind."""
+    made = [folder for folder in (out / "findings", out, *out.parents) if not folder.exists()]
+    prepare_output(out)
+    with suppress(OSError):  # another process uses it
+        for folder in made:
+            folder.rmdir()
 
 
 def read_findings(folder: Path) -> Iterator[FindingRecord]:

@@ -14,7 +14,7 @@ from base.errors import ExhumeError
 from difftest import Executor
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
-from difftest.triage.store import prepare_output
+from difftest.triage.store import check_output
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
@@ -173,7 +173,7 @@ def hunt_command(
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
     if given.base is not None:
         raise typer.BadParameter(f"{out_folder} is of 'exhume regress': repeat that command to resume it")
-    _check_work(given, executor)
+    _check_work(given, executor, scheduler)
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
     if not given.corpus and not given.seeds and set(given.strategy) != {"api"}:
@@ -193,8 +193,14 @@ def hunt_command(
     raise leave(end)
 
 
-def _check_work(given: CampaignSettings, where: Where) -> None:
-    """Usage errors of --rlimit: what depends on time does not go with it."""
+def _check_work(given: CampaignSettings, where: Where, scheduler: str | None) -> None:
+    """Usage errors of --executor, and of --rlimit: what depends on time does not go with it."""
+    if where == "local" and scheduler:
+        raise typer.BadParameter("--scheduler requires --executor dask")
+    if where == "dask" and not scheduler:
+        raise typer.BadParameter(
+            "--executor dask requires the cluster's address: --scheduler tcp://HOST:PORT"
+        )
     if given.rlimit is not None and (given.bandit or given.first_limit is not None or where != "local"):
         raise typer.BadParameter("--rlimit does not go with --bandit, --first-limit or --executor dask")
 
@@ -212,7 +218,7 @@ def _hunt(
     options = settings.options(out, jobs, seconds)
 
     def prepare() -> None:
-        prepare_output(out)  # nobody waits a minute for answers and learns then that nothing can be written
+        check_output(out)  # nobody waits a minute for answers and learns then that nothing can be written
         find_answers(settings, jobs, quiet)
 
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
@@ -220,7 +226,7 @@ def _hunt(
         say(f"strategy {name} is left out: {why}")
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
-    workers = _executor(executor, scheduler, campaign, out)
+    workers = _executor(scheduler, campaign, out)
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
 
 
@@ -262,19 +268,11 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 
 @contextmanager
-def _executor(
-    where: Where, scheduler: str | None, campaign: Campaign, out: Path
-) -> Iterator[Executor | None]:
+def _executor(scheduler: str | None, campaign: Campaign, out: Path) -> Iterator[Executor | None]:
     """The executor of the tests; None for the hunt's own workers."""
-    if where == "local":
-        if scheduler:
-            raise typer.BadParameter("--scheduler requires --executor dask")
+    if scheduler is None:
         yield None
         return
-    if not scheduler:
-        raise typer.BadParameter(
-            "--executor dask requires the cluster's address: --scheduler tcp://HOST:PORT"
-        )
     from difftest.campaign.dask_executor import DaskExecutor
 
     with DaskExecutor(scheduler, campaign.solvers, campaign.strategies, out) as made:

@@ -242,7 +242,7 @@ def test_an_output_that_is_a_file_is_left_alone(
     file = tmp_path / "taken"
     file.write_text("mine")
     solver = ("--solver", yes) if command == "hunt" else ()
-    ended = exhume(command, "--corpus", corpus, *solver, "--out", file)
+    ended = exhume(command, "--strategy=skeletons", "--corpus", corpus, *solver, "--out", file)
     assert ended.code == 2
     assert str(file) in ended.said
     assert file.read_text() == "mine"
@@ -262,9 +262,18 @@ def test_an_output_that_cannot_be_written_is_said_at_once(
     exhume: Any, corpus: Path, yes: str, command: str
 ) -> None:
     solver = ("--solver", yes) if command == "hunt" else ()
-    ended = exhume(command, "--corpus", corpus, *solver, "--out", "/proc/exhume")
+    given = ("--strategy=skeletons", "--corpus", corpus, *solver)
+    ended = exhume(command, *given, "--out", "/proc/exhume")
     assert ended.code == 2
     assert "/proc/exhume" in ended.said
+
+
+def test_a_hunt_checks_its_output_before_it_looks_for_answers(
+    exhume: Any, corpus: Path, yes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exhume.commands.hunt.find_answers", lambda *given: pytest.fail("too late"))
+    ended = exhume("hunt", "--corpus", corpus, "--solver", yes, "--out", "/proc/exhume")
+    assert (ended.code, "/proc/exhume" in ended.said) == (2, True)
 
 
 @pytest.fixture
