@@ -152,14 +152,14 @@ def ran(solver: str, options: list[str], text: str, folder: Path) -> subprocess.
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def check(done: subprocess.CompletedProcess[str], ends: Ends) -> None:
-    """Compare a run with how a row says that it ends."""
+def is_end(done: subprocess.CompletedProcess[str], ends: Ends) -> bool:
+    """Whether a run ended as a row says."""
     if isinstance(ends, signal.Signals):
-        assert done.returncode == -ends
-    elif isinstance(ends, tuple):
-        assert ends[0] in done.stdout + done.stderr
-    else:
-        assert (done.stdout + done.stderr).split()[: len(ends.split())] == ends.split()
+        return done.returncode == -ends
+    printed = done.stdout + done.stderr
+    if isinstance(ends, tuple):
+        return ends[0] in printed
+    return printed.split()[: len(ends.split())] == ends.split()
 
 
 @pytest.mark.parametrize(("folder", "block", "solver", "options", "ends"), ANSWERS)
@@ -172,7 +172,12 @@ def test_a_finding_is_still_what_its_report_says(
     tmp_path: Path,
 ) -> None:
     skip_unless_installed(solver)
-    check(ran(solver, options, blocks(folder)[block], tmp_path), ends)
+    # Local search goes by time: rarely it finds a model before it fails.
+    for _ in range(5 if "smt.sls.enable=true" in options else 1):
+        done = ran(solver, options, blocks(folder)[block], tmp_path)
+        if is_end(done, ends):
+            break
+    assert is_end(done, ends), done
 
 
 @pytest.mark.parametrize(("name", "solver", "options", "ends"), WEAK)
@@ -181,7 +186,8 @@ def test_a_weak_finding_still_shows(
 ) -> None:
     section = (FOLDER / "weak.md").read_text("utf-8").partition(f"## {name}\n")[2].partition("\n## ")[0]
     skip_unless_installed(solver)
-    check(ran(solver, options, _BLOCK.findall(section)[0], tmp_path), ends)
+    done = ran(solver, options, _BLOCK.findall(section)[0], tmp_path)
+    assert is_end(done, ends), done
 
 
 @pytest.mark.parametrize(("folder", "refusal"), REFUSED.items())

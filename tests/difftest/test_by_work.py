@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -101,8 +102,10 @@ def test_the_same_seed_gives_the_same_findings(
     except (EnvironmentProblem, ReleaseNotFound) as problem:
         no_release(problem)
 
+    corpus = shutil.copy(starter, tmp_path / "corpus.duckdb")  # findings are stored in it
+
     def findings(name: str, jobs: int) -> Any:
-        command = (*HUNT, "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", starter, "--tests", 5)
+        command = (*HUNT, "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", corpus, "--tests", 5)
         more = ("--rlimit", 5_000, "--modes", "default", "--jobs", jobs, "--out", tmp_path / name, "--json")
         document = exhume(*command, *more).json
         assert document["tests"] == 5
