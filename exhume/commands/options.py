@@ -85,6 +85,16 @@ Settings = Annotated[
     ),
 ]
 
+OfCampaign = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="Folder of the campaign: --out of hunt, replay or apifuzz.",
+        exists=True,
+        file_okay=False,
+    ),
+]
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 

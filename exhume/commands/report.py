@@ -25,7 +25,7 @@ from difftest.triage.transcribe import transcribe
 from difftest.triage.written import Written
 from exhume.commands.help import PlainGroup
 from exhume.commands.ledger_options import LedgerFile, ledger_file
-from exhume.commands.options import Json
+from exhume.commands.options import Json, OfCampaign
 from exhume.screens.console import out, print_json, progress, say
 from solvers.registry import form_of
 
@@ -70,15 +70,7 @@ def register(app: typer.Typer) -> None:
 
 
 def page_command(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR",
-            help="Folder of the campaign: --out of hunt, replay or apifuzz.",
-            exists=True,
-            file_okay=False,
-        ),
-    ],
+    folder: OfCampaign,
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Output file.  [default: DIR/report.html]")
     ] = None,

@@ -27,7 +27,7 @@ from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
 from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
-from exhume.commands.options import Json
+from exhume.commands.options import Json, OfCampaign
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
@@ -36,15 +36,6 @@ _MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
 # Below the folder of a campaign: the states of runs of --import.
 _IMPORTS = "imports"
-Campaign = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR",
-        help="Folder of the campaign: --out of hunt, replay or apifuzz.",
-        exists=True,
-        file_okay=False,
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def triage_command(
-    folder: Campaign,
+    folder: OfCampaign,
     corpus: Annotated[
         Path | None,
         typer.Option(
