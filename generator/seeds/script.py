@@ -51,6 +51,9 @@ _KEPT = frozenset(
     )
 )
 
+# Sorts of which no variable can be bound.
+_NOT_BOUND = ("RegLan", "->")
+
 
 @dataclass(frozen=True, eq=False)
 class SeedScript:
@@ -100,6 +103,11 @@ class SeedScript:
         used = set(declarations_in(bodies))
         commands = [c for c in self.prelude if c.name in ("declare-fun", "declare-const")]
         return tuple(d for c in commands for d in c.declarations if not d.params and d not in used)
+
+    @cached_property
+    def bindable(self) -> tuple[Declaration, ...]:
+        """The constants that can become variables of a quantifier."""
+        return tuple(d for d in self.constants if d.result.name not in _NOT_BOUND)
 
     @cached_property
     def is_quantified(self) -> bool:

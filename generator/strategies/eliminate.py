@@ -21,7 +21,6 @@ from smtlib.terms import declarations_in
 
 _MOST_VARIABLES = 3
 _INNER_SHARE = 0.3
-_NOT_BOUND = ("RegLan", "->")
 
 
 class Eliminate(SeedStrategy):
@@ -32,9 +31,8 @@ class Eliminate(SeedStrategy):
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The seed formula with other variables each time."""
         script = seed.script()
-        constants = [d for d in script.constants if d.result.name not in _NOT_BOUND]
-        while constants:
-            yield _mutant(seed, _text(script, constants, chance))
+        while script.bindable:
+            yield _mutant(seed, _text(script, script.bindable, chance))
 
 
 def _mutant(seed: Seed, text: str) -> Mutant:

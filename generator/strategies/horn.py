@@ -24,7 +24,6 @@ from smtlib.sorts import INT
 
 _MOST_VARIABLES = 8
 _MOST_ARGUMENTS = 4
-_NOT_BOUND = ("RegLan", "->")
 _KEPT_SHARE = 0.85
 _MOVED_SHARE = 0.5
 _JUDGES = ("horn", "own-model")
@@ -167,7 +166,7 @@ def _maker(seed: Seed) -> _Maker | None:
         not 0 < len(variables) <= _MOST_VARIABLES
         or set(declared) - set(variables)
         or any(command.name == "declare-sort" for command in script.prelude)
-        or any(d.result.name in _NOT_BOUND for d in variables)
+        or variables != script.bindable
     ):
         return None
     prefix = "reach"
