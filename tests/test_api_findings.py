@@ -65,7 +65,7 @@ PROGRAMS: dict[str, signal.Signals | tuple[signal.Signals, ...] | str] = {
     "cvc5-pow2-piand-segfault": SEGV,
     "cvc5-python-get-difficulty": "TypeError: Cannot convert",
     "cvc5-python-make-integer": "OverflowError",
-    "cvc5-python-make-string": "RuntimeError",
+    "cvc5-python-make-string": "refused",
     "cvc5-timeout-core-assuming-wrong-sat": "sat []\nunsat",
     "cvc5-timeout-core-wrong-core": "unsat [(< x y)]",
     "cvc5-value-after-simplify": SEGV,

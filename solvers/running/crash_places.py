@@ -54,6 +54,8 @@ _RUST = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+):\d+\s*$")
 _GDB_FRAME = re.compile(r"#\d{1,5}\s")
 # Functions of Python, and of Cython's modules, below which nothing is the solver's.
 _INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_start")
+# Its sources, where it has debug symbols.
+_INTERPRETER_FILE = re.compile(r"(?:\./)?(?:Modules|Objects|Python)/(?:\w+/)?\w+\.c(?:\.h)?")
 
 _OPERATOR_OR_BRACKET = re.compile(r"(?<!\w)operator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?)|->|[<>()]")
 _ANONYMOUS = "{anonymous}"
@@ -148,7 +150,9 @@ def stack_of(text: str) -> list[str]:
     names: list[str] = []
     for frame in frames:
         name = plain_name(frame.function)
-        if name.startswith(_INTERPRETER):
+        if name.startswith(_INTERPRETER) or (
+            frame.file and _INTERPRETER_FILE.fullmatch(frame.file[-_MOST_PATH:])
+        ):
             break
         if not names and _place(frame) is None:
             continue

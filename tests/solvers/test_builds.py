@@ -181,7 +181,7 @@ def test_an_unknown_kind_of_build_is_named() -> None:
 
 def test_a_source_package_stays_in_its_folder(tmp_path: Path, index: Path) -> None:
     pack(index, others={"../../../outside": "x"})
-    with pytest.raises(EnvironmentProblem, match="outside target directory"):  # pip sees it first
+    with pytest.raises(EnvironmentProblem, match="outside"):  # pip sees it first
         build_release(Z3, "0.9.0", Flavour(), 1)
     with pytest.raises(SolverMissing, match="refusing to unpack"):
         _unpack_source(index / "z3-solver-0.9.0.tar.gz", tmp_path / "unpacked" / "deep")

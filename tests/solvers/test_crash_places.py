@@ -7,7 +7,14 @@ import time
 
 import pytest
 
-from solvers.running.crash_places import CrashPlace, crash_place, file_of, find_crash_place, plain_name
+from solvers.running.crash_places import (
+    CrashPlace,
+    crash_place,
+    file_of,
+    find_crash_place,
+    plain_name,
+    stack_of,
+)
 from solvers.running.outcomes import Outcome, judge
 from solvers.running.plumbing import TABLE
 from solvers.running.process import Run
@@ -183,6 +190,19 @@ def test_an_assertion_tells_more_than_the_stack_of_its_abort() -> None:
     assert crash_place(said.format("../util/vector.h") + stack) == "nla_core.cpp:12"
     fatal = "Fatal failure within X<T>::at() const at /b/src/context/cdhashmap.h:260\nCheck failure\n"
     assert crash_place(fatal + stack) == "nla_core.cpp:12"
+
+
+def test_the_stack_that_gdb_prints_ends_at_python() -> None:
+    above = "#0  0x1 in __GI_raise (sig=6) at ../sysdeps/posix/raise.c:26\n"
+    solver = "#1  0x2 in smt::context::check (this=0x1) at ../src/smt/smt_context.cpp:90\n"
+    for caller in (
+        "PyObject_Vectorcall (a=1) at Objects/call.c:299",
+        "os_abort (a=1) at ./Modules/clinic/posixmodule.c.h:7",
+    ):
+        assert stack_of(
+            f"{above}{solver}#2  0x3 in {caller}\n#3  0x4 in run_mod (a=1) at Python/run.c:1\n"
+        ) == ["smt::context::check at smt_context.cpp:90"]
+        assert stack_of(f"{above}#1  0x3 in {caller}\n") == []
 
 
 def test_a_place_that_tells_nothing_is_named_as_such() -> None:

@@ -6,5 +6,5 @@ manager = cvc5.TermManager()
 print(manager.mkString("\u00e9"))
 try:
     print(manager.mkString("\u00e9", False))
-except (RuntimeError, ValueError) as error:
-    print(f"{type(error).__name__}: {error}")
+except (RuntimeError, ValueError):
+    print("refused")
