@@ -25,10 +25,10 @@ from base.errors import ExhumeError
 from base.locks import locked
 from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
 from solvers.profile import Build, Profile
-from solvers.releases import download_source
+from solvers.releases import download_source, member_path
 
 SANITIZERS = ("address", "undefined")
-_FLAVOURS = ("debug", "coverage", *SANITIZERS)
+_SOURCE = "source"
 # A build with debug information takes about this much while it runs.
 _ROOM = 4 << 30
 _MAX_SOURCE = 1 << 30
@@ -64,7 +64,22 @@ class Flavour:
     def label(self) -> str:
         """The part of a spec's release after the ``+``."""
         parts = [name for name in ("debug", "coverage") if getattr(self, name)]
-        return ".".join([*parts, *self.sanitizers]) or "source"
+        return ".".join([*parts, *self.sanitizers]) or _SOURCE
+
+    @classmethod
+    def parse(cls, label: str) -> Flavour:
+        """The flavour with this label; ExhumeError names a part that is none."""
+        parts = label.split(".")
+        for part in parts:
+            if part not in ("debug", "coverage", *SANITIZERS, _SOURCE):
+                raise ExhumeError(f"{part!r} is not a kind of build")
+        return cls("debug" in parts, "coverage" in parts, tuple(name for name in SANITIZERS if name in parts))
+
+    @property
+    def command_options(self) -> list[str]:
+        """The options of ``exhume solvers build`` that make it."""
+        options = [f"--{name}" for name in ("debug", "coverage") if getattr(self, name)]
+        return [*options, *(["--sanitize", ",".join(self.sanitizers)] if self.sanitizers else [])]
 
     @property
     def compiler_flags(self) -> list[str]:
@@ -99,13 +114,11 @@ def find_built(profile: Profile, release: str) -> Path:
     if program.is_file():
         return program
     version, _, label = release.partition("+")
-    parts = label.split(".")
-    if unknown := [part for part in parts if part not in (*_FLAVOURS, "source")]:
-        raise UnknownSolver(f"{profile.family}=={release}", f"{unknown[0]!r} is not a kind of build")
-    words = [f"--{part}" for part in ("debug", "coverage") if part in parts]
-    if sanitizers := [part for part in parts if part in SANITIZERS]:
-        words.append(f"--sanitize {','.join(sanitizers)}")
-    command = " ".join(["exhume solvers build", f"{profile.family}=={version}", *words])
+    try:
+        options = Flavour.parse(label).command_options
+    except ExhumeError as problem:
+        raise UnknownSolver(f"{profile.family}=={release}", str(problem)) from None
+    command = " ".join(["exhume solvers build", f"{profile.family}=={version}", *options])
     raise SolverMissing(f"solver '{profile.family}=={release}' is not built yet; build it with: {command}")
 
 
@@ -318,12 +331,8 @@ def _unpack_source(archive: Path, folder: Path) -> None:
     try:
         with tarfile.open(archive, "r:gz") as members:
             for member in members:
-                target = (root / member.name).resolve()
+                target = member_path(archive, root, member.name)
                 size += member.size
-                if not target.is_relative_to(root):
-                    raise SolverMissing(
-                        f"{archive.name}: refusing to unpack {member.name!r} outside its folder"
-                    )
                 if size > _MAX_SOURCE:
                     raise SolverMissing(f"{archive.name}: unpacks to more than {_MAX_SOURCE >> 30} GB")
                 opened = members.extractfile(member) if member.isfile() else None

@@ -134,14 +134,17 @@ def unpack_wheel(wheel: Path, folder: Path) -> None:
             if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
                 raise SolverMissing(f"{wheel.name}: unpacks to more than {_MAX_UNPACKED >> 30} GB")
             for member in archive.infolist():
-                target = (root / member.filename).resolve()
-                if not target.is_relative_to(root) or "\\" in member.filename:
-                    raise SolverMissing(
-                        f"{wheel.name}: refusing to unpack {member.filename!r} outside its folder"
-                    )
-                _unpack_member(archive, member, target)
+                _unpack_member(archive, member, member_path(wheel, root, member.filename))
     except zipfile.BadZipFile as problem:
         raise SolverMissing(f"{wheel.name}: not a wheel: {problem}") from problem
+
+
+def member_path(archive: Path, root: Path, name: str) -> Path:
+    """Where a member of ``archive`` goes below the resolved folder ``root``; SolverMissing if outside."""
+    target = (root / name).resolve()
+    if not target.is_relative_to(root) or "\\" in name:
+        raise SolverMissing(f"{archive.name}: refusing to unpack {name!r} outside its folder")
+    return target
 
 
 def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> None:
