@@ -234,6 +234,8 @@ def _compile(build: Build, source: Path, objects: Path, flavour: Flavour, jobs: 
         *build.configure,
     ]
     generator = ["-G", "Ninja"] if _find_program("ninja") else []
+    # It names the tools of the last time, which may have moved since. Object files stay.
+    (objects / "CMakeCache.txt").unlink(missing_ok=True)
     run([cmake, *generator, "-S", str(source), "-B", str(objects), *settings])
     targets = [word for target in build.targets for word in ("--target", target)]
     run([cmake, "--build", str(objects), "--parallel", str(jobs), *targets])
