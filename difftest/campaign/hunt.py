@@ -364,12 +364,16 @@ class _Hunt:
         if self.set_aside and (not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY):
             self.fresh += 1
             return self._next_set_aside()
+        began = self.clock()
         taken = self.schedule.next(made=not self.executor.makes_tests) if self.has_tests else None
         if taken is None:
             self.has_tests = False
             return self._next_set_aside() if self.set_aside else None
         self.fresh += 1
         name, test = taken
+        making = self.clock() - began
+        self.schedule.paid(name, 0.0, 0, 0, 0, making)
+        self.tally.charge(name.strategy, "making", making)
         self.fresh_running.add(name)
         stage = min(1, self.stages.last) if name.strategy in self.schedule.first else 0
         return RunTask(name, stage, self.stages.limits(stage), test)
@@ -423,6 +427,10 @@ class _Hunt:
 
     def _events_of(self, result: RunResult | Confirmation | Reduced) -> Iterator[Event]:
         if isinstance(result, Confirmation):
+            # To confirm is a part of what a finding costs, and of what a candidate costs that is none.
+            name = result.task.name
+            self.schedule.paid(name, result.solver_seconds, 0, 0, 0)
+            self.tally.charge(name.strategy, "confirming", result.solver_seconds)
             return self.book.take_confirmation(result)
         return self.book.take_reduction(result) if isinstance(result, Reduced) else self._take_run(result)
 
@@ -444,6 +452,7 @@ class _Hunt:
                 self.set_aside.append(later)
             first = not task.counted
             self.schedule.paid(task.name, result.solver_seconds, int(first), int(decided), 0)
+            self.tally.charge(task.name.strategy, "running", result.solver_seconds)
         # What a stage shows is followed up at once; the counts below are of the last one only.
         if result.test is not None:
             for candidate in result.candidates:

@@ -143,8 +143,10 @@ class Schedule:
             if self._bandits:
                 self._bandits.drop(arm)
 
-    def paid(self, name: TestName, seconds: float, tests: int, decided: int, found: int) -> None:
-        """What came of a test, or of one more look at it."""
+    def paid(
+        self, name: TestName, seconds: float, tests: int, decided: int, found: int, making: float = 0.0
+    ) -> None:
+        """What came of a test, or of one more look at it: ``seconds`` in solvers, and ``making`` to make it."""
         arm = self._arms.get((name.strategy, name.test_class))
         if arm is None:
             return
@@ -154,8 +156,8 @@ class Schedule:
         arm.state.decided += decided
         arm.state.findings += found
         if self._bandits and name.strategy not in self.first:
-            self._charge(arm, seconds - charged)
-            self._bandits.pay(arm, seconds, decided, found)
+            self._charge(arm, seconds + making - charged)
+            self._bandits.pay(arm, seconds + making, decided, found)
 
     def arms(self) -> list[ArmState]:
         """How the arms stand."""

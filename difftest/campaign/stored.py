@@ -21,6 +21,8 @@ Tables (``SCHEMA`` below has the columns):
 ``outcome``  per bucket the verdicts, once by strategy and once by theory (a test of two theories counts in
              both); and the results of model cross-checks: kind ``crossing``, the judge's name (empty if no
              solver could check the model), and as the outcome confirmed, refuted, or why neither;
+             and what each strategy (the name) took and gave, kind ``spent``: as the outcome ``making``,
+             ``running`` or ``confirming`` with microseconds, or ``tests`` or ``decided`` with their number;
              and further counts, of the whole campaign (``start`` 0): any other kind, without an outcome
 ``finding``  the findings, with how many later tests showed them again
 ``folded``   what quick reduction made of the keys that tests show at first
@@ -49,6 +51,7 @@ FILE = "campaign.sqlite"
 FORMAT = 1
 MAX_BUCKETS = 360
 CROSSING = "crossing"
+SPENT = "spent"
 COUNTS = ("tests", "decided", "findings", "duplicates", "unconfirmed", "solver_seconds")
 """The columns of the table ``bucket`` that are added up, in its order."""
 
@@ -104,7 +107,7 @@ create table bucket (
 );
 create table outcome (
     start integer not null,
-    kind text not null,             -- strategy, theory, crossing, or that of further counts
+    kind text not null,             -- strategy, theory, crossing, spent, or that of further counts
     name text not null,
     solver text not null,
     outcome text not null,

@@ -12,7 +12,7 @@ import psutil
 from difftest.campaign.executor import RunResult
 from difftest.campaign.modes import base_name
 from difftest.campaign.refusals import first_words
-from difftest.campaign.stored import CROSSING, Campaign, Changes, FindingState
+from difftest.campaign.stored import CROSSING, SPENT, Campaign, Changes, FindingState
 from solvers.running.outcomes import Outcome
 
 _HOUR = 3600.0
@@ -53,6 +53,10 @@ class Tally:
         self.solver_seconds += seconds
         self._changes.solver_seconds += seconds
 
+    def charge(self, strategy: str, what: str, seconds: float) -> None:
+        """A strategy's tests took time: ``what`` says for what."""
+        self._changes.outcomes[SPENT, strategy, "", what] += round(seconds * 1e6)
+
     def count(self, result: RunResult, decided: bool) -> None:
         """A test's verdicts; those of an earlier stage no longer count."""
         first = not result.task.counted
@@ -60,6 +64,9 @@ class Tally:
         self._changes.tests += first
         self.decided += decided
         self._changes.decided += decided
+        of_strategy = SPENT, result.task.name.strategy, ""
+        self._changes.outcomes[(*of_strategy, "tests")] += first
+        self._changes.outcomes[(*of_strategy, "decided")] += decided
         for solver, outcome in result.task.counted.items():
             self._add(result, solver, outcome, -1)
         for solver, verdict in result.verdicts.items():
