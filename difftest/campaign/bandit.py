@@ -1,15 +1,15 @@
 """Allocates time to arms by Thompson sampling over past rewards.
 
-An arm (a strategy, or one class of a strategy's tests) has two rewards per second of solver time: findings
-with a new key, and decided tests. Findings are the goal of a hunt, but they are rare; decided tests are
-frequent and show early whether the tests of an arm are useful. Each arm's two rates have a Gamma
-posterior (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding and one
-decided test. A draw scores an arm by
+An arm (a strategy, or one class of a strategy's tests) has two rewards per second of its time, which goes
+into making tests, running them and confirming what they show: findings with a new key, and decided tests.
+Findings are the goal of a hunt, but they are rare; decided tests are frequent and show early whether the
+tests of an arm are useful. Each arm's two rates have a Gamma posterior (counts in time are Poisson), whose
+prior is the mean over all arms, worth half a finding and one decided test. A draw scores an arm by
 
     FOUND_WEIGHT * found rate / mean found rate + (1 - FOUND_WEIGHT) * decided rate / mean decided rate
 
 and an arm's share of the time is how often it scores best. ``EVEN`` of the time is split evenly, so that
-every arm is still tried. Old rewards count less, by half for each ``HALF_LIFE`` of solver time, so an arm
+every arm is still tried. Old rewards count less, by half for each ``HALF_LIFE`` of that time, so an arm
 whose bugs are all found gets less time.
 
 Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011).
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 FOUND_WEIGHT = 0.8
 EVEN = 0.25
 HALF_LIFE = 4 * 3600.0
+PRIOR = 0.5
 _DRAWS = 64
 # Shares are drawn again when the arms' time has grown by this share, or by these seconds if that is more.
 _RENEWED = 0.01
@@ -33,7 +34,7 @@ _RENEWED_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Payments:
-    """What an arm paid, with the discount of what is old: findings, decided tests, seconds of solver time."""
+    """What an arm paid, with the discount of what is old: findings, decided tests, seconds."""
 
     found: float = 0.0
     decided: float = 0.0
@@ -43,6 +44,11 @@ class Payments:
 class Bandit:
     """Shares of the time for ``arms``. ``paid`` may hold what they paid before."""
 
+    found_weight = FOUND_WEIGHT
+    even = EVEN
+    half_life = HALF_LIFE
+    prior = PRIOR
+
     def __init__(self, arms: Sequence[str], seed: int, paid: Mapping[str, Payments] | None = None) -> None:
         self.paid = {arm: (paid or {}).get(arm) or Payments() for arm in arms}
         self._chance = random.Random(seed)
@@ -50,9 +56,9 @@ class Bandit:
         self._since = 0.0
 
     def pay(self, arm: str, seconds: float, decided: int = 0, found: int = 0) -> None:
-        """An arm's test took ``seconds`` of solver time, and this came of it."""
+        """An arm's test took ``seconds``, and this came of it."""
         if seconds > 0:
-            fading = 0.5 ** (seconds / HALF_LIFE)
+            fading = 0.5 ** (seconds / self.half_life)
             for old in self.paid.values():
                 old.found *= fading
                 old.decided *= fading
@@ -93,11 +99,11 @@ class Bandit:
         for _ in range(_DRAWS):
             best, best_score = "", -1.0
             for arm, p in self.paid.items():
-                of_found = draw(0.5 + p.found, 1 / (0.5 + found * p.seconds))
+                of_found = draw(self.prior + p.found, 1 / (self.prior + found * p.seconds))
                 of_decided = draw(1 + p.decided, 1 / (1 + decided * p.seconds))
-                score = FOUND_WEIGHT * of_found + (1 - FOUND_WEIGHT) * of_decided
+                score = self.found_weight * of_found + (1 - self.found_weight) * of_decided
                 if score > best_score:
                     best, best_score = arm, score
             wins[best] += 1
-        even = EVEN / len(self.paid)
-        return {arm: even + (1 - EVEN) * count / _DRAWS for arm, count in wins.items()}
+        even = self.even / len(self.paid)
+        return {arm: even + (1 - self.even) * count / _DRAWS for arm, count in wins.items()}

@@ -140,7 +140,7 @@ class CampaignEnd:
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign's settings with the solvers and strategies that they name; the tests of those named in
-    ``first`` come first. ``left_out``: why ``all`` does without a strategy, by name.
+    ``first`` come first. ``left_out``: why the campaign does without a strategy, by name.
     """
 
     settings: CampaignSettings
@@ -168,24 +168,29 @@ class Campaign:
         names = list(dict.fromkeys(names))
         solvers = find_solvers(settings.specs, texts=any(name not in others for name in names))
         kinds = {solver.kin for solver in solvers}
+        left_out: dict[str, str] = {}
         fitting = [name for name in names if name not in STRATEGIES or STRATEGIES[name].is_for(kinds)]
-        names = fitting or names
+        if fitting:
+            for name in sorted(set(names) - set(fitting)):
+                left_out[name] = f"its tests are for {' and '.join(STRATEGIES[name].only)} only"
+            names = fitting
         if settings.base is not None:
             place = settings.solver.index(settings.base)
             solvers[place] = replace(solvers[place], is_base=True)
         prepare()
         made: list[Strategy] = []
-        left_out: dict[str, ExhumeError] = {}
+        problems: list[ExhumeError] = []
         for name in names:
             try:
                 made.append(others[name]() if name in others else _strategy(name, len(names) == 1, settings))
             except ExhumeError as problem:
                 if ALL not in settings.strategy or name in settings.strategy:
                     raise
-                left_out[name] = problem
+                left_out[name] = str(problem)
+                problems.append(problem)
         if not made:
-            raise next(iter(left_out.values()))
-        return cls(settings, solvers, made, left_out={name: str(why) for name, why in left_out.items()})
+            raise problems[0]
+        return cls(settings, solvers, made, left_out=left_out)
 
     def identity(self) -> dict[str, Any]:
         """What determines the tests and outcomes: the campaign cannot be resumed if this differs."""

@@ -74,6 +74,7 @@ class Schedule:
     ``limit`` is how many tests the whole campaign has (None: all there are); ``loaded`` is what an earlier
     run of it left: what was handed out and not done comes first. The strategies named in ``first`` come
     before all others, to the end, and their tests start at a later stage (``difftest.campaign.stages``).
+    ``policy`` divides the time, if ``bandit`` is set.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Schedule:
         limit: int | None = None,
         loaded: Campaign | None = None,
         first: Collection[str] = (),
+        policy: type[Bandit] = Bandit,
     ) -> None:
         self.first = first
         self._strategies = {strategy.name: strategy for strategy in strategies}
@@ -97,7 +99,7 @@ class Schedule:
                 self._arms[key] = _Arm(strategy, replace(stored.get(key) or ArmState(*key, 0)))
         classed = [s for s in strategies if isinstance(s, ClassedStrategy)] if bandit else []
         self._ahead = {s.name: _Ahead(s) for s in classed}
-        self._bandits = _Bandits(self._arms.values(), seed, stored) if bandit else None
+        self._bandits = _Bandits(self._arms.values(), seed, stored, policy) if bandit else None
         self._turns = itertools.cycle(list(self._arms.values()))
         opened = loaded.open if loaded else ()
         self._reopened = deque(
@@ -146,7 +148,7 @@ class Schedule:
     def paid(
         self, name: TestName, seconds: float, tests: int, decided: int, found: int, making: float = 0.0
     ) -> None:
-        """What came of a test, or of one more look at it: ``seconds`` in solvers, and ``making`` to make it."""
+        """What came of a test, or of one more look at it: ``seconds`` in solvers, ``making`` to make it."""
         arm = self._arms.get((name.strategy, name.test_class))
         if arm is None:
             return
@@ -269,7 +271,13 @@ class _Ahead:
 class _Bandits:
     """Two levels of choice: between the strategies, and between the classes of each."""
 
-    def __init__(self, arms: Iterable[_Arm], seed: int, stored: Mapping[tuple[str, str], ArmState]) -> None:
+    def __init__(
+        self,
+        arms: Iterable[_Arm],
+        seed: int,
+        stored: Mapping[tuple[str, str], ArmState],
+        policy: type[Bandit],
+    ) -> None:
         self._by_strategy: dict[str, list[_Arm]] = {}
         for arm in arms:
             self._by_strategy.setdefault(arm.strategy.name, []).append(arm)
@@ -287,11 +295,11 @@ class _Bandits:
                 sum(p.seconds for p in paid.values()),
             )
             live = [arm.state.test_class for arm in of_strategy if not arm.state.exhausted]
-            self._classes[strategy] = Bandit(live, seed + 1 + number, paid)
+            self._classes[strategy] = policy(live, seed + 1 + number, paid)
         live_strategies = [
             s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)
         ]
-        self._strategies = Bandit(live_strategies, seed, totals)
+        self._strategies = policy(live_strategies, seed, totals)
 
     def pay(self, arm: _Arm, seconds: float, decided: int, found: int) -> None:
         self._strategies.pay(arm.strategy.name, seconds, decided, found)

@@ -222,12 +222,17 @@ def _hunt(
         find_answers(settings, jobs, quiet)
 
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
-    for name, why in campaign.left_out.items():
-        say(f"strategy {name} is left out: {why}")
+    say_left_out(campaign)
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
     workers = _executor(scheduler, campaign, out)
     return run_campaign(campaign, options, screen, where=executor, executor=workers)
+
+
+def say_left_out(campaign: Campaign) -> None:
+    """A line for every strategy that the campaign does without."""
+    for name, why in campaign.left_out.items():
+        say(f"strategy {name} is left out: {why}")
 
 
 def starter(quiet: bool) -> str:

@@ -11,7 +11,15 @@ import typer
 from difftest.campaign.campaign import CampaignSettings
 from difftest.regress import STRATEGY, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
-from exhume.commands.hunt import Strategies, Tests, absolute, chosen_strategies, find_answers, starter
+from exhume.commands.hunt import (
+    Strategies,
+    Tests,
+    absolute,
+    chosen_strategies,
+    find_answers,
+    say_left_out,
+    starter,
+)
 from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
     Jobs,
@@ -24,6 +32,7 @@ from exhume.commands.options import (
 from exhume.screens.console import out, print_json, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
+from generator.build import ALL
 
 _TIME = "15m"
 
@@ -81,7 +90,7 @@ def regress_command(
     tracker's. The campaign can be resumed, reduced and reported as a hunt. Exit code 1: there are new
     findings.
     """
-    strategies = tuple(name for name in chosen_strategies(strategy or ["skeletons"]) if name != "api")
+    strategies = tuple(name for name in chosen_strategies(strategy or [ALL]) if name != "api")
     if not strategies:
         raise typer.BadParameter("regress compares solvers on formulas: it has no strategy 'api'")
     if duration is None and tests is None and rlimit is None:
@@ -96,6 +105,7 @@ def regress_command(
     ).with_defaults()
     seconds = None if duration is None else parse_duration(duration)
     campaign = regression_campaign(settings, partial(find_answers, settings, jobs, json))
+    say_left_out(campaign)
     title = f"exhume regress: {new} compared with {base}, findings in {out_folder}"
     screen = HuntScreen(title, goal_of(settings, "tests"), json)
     end = run_campaign(campaign, settings.options(out_folder, jobs, seconds), screen)

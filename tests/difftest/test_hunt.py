@@ -14,6 +14,7 @@ import textwrap
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from difftest import (
     hunt,
 )
 from difftest.campaign.state import CampaignState
-from difftest.campaign.stored import Changes, read_campaign
+from difftest.campaign.stored import SPENT, Changes, read_campaign
 from difftest.campaign.tally import Tally
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
@@ -541,6 +542,21 @@ def test_a_finding_is_reported_though_a_full_disk_keeps_it_from_being_committed(
     (ended,) = of(HuntFinished, events)
     assert [reported.record] == list(ended.summary.findings)  # type: ignore[union-attr]
     assert [reported.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
+
+
+def test_what_a_strategy_takes_and_gives_is_stored(make_test: Make, fake: Fake, tmp_path: Path) -> None:
+    solvers = [fake("say('sat')", "honest"), fake("say('unsat' if 'bad' in text else 'sat')", "liar")]
+    tests = [make_test(f"(declare-const {name} Int)\n{TEXT}", n) for n, name in enumerate(("ok", "bad"))]
+    options = HuntOptions(tmp_path, stages=(Stage(20.0, 1.0),), reduction=0)
+    with CampaignState.open(tmp_path, {}) as state:
+        *_, _ = hunt(tests, solvers, options, state=state)
+    spent: Counter[str] = Counter()
+    for row in read_campaign(tmp_path).outcomes:
+        if row.kind == SPENT:
+            assert row.name == tests[0].strategy
+            spent[row.outcome] += row.count
+    assert (spent["tests"], spent["decided"]) == (2, 2)
+    assert all(0 < spent[what] < 60e6 for what in ("making", "running", "confirming"))
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,19 @@ def test_time_moves_to_the_strategy_that_finds_and_every_arm_keeps_some() -> Non
         assert spent[name] > 0.8 * EVEN / 3 * 300
 
 
+def test_the_time_to_make_a_test_counts() -> None:
+    """Both find as often per second of the solvers, but the tests of x take as long again to make."""
+    schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)
+    spent: Counter[str] = Counter()
+    for number in range(4000):
+        taken = schedule.next(made=False)
+        assert taken
+        name = taken[0]
+        schedule.paid(name, 0.05, 1, 1, number % 40 == 0, making=0.45 if name.strategy == "x" else 0.0)
+        spent[name.strategy] += 1
+    assert spent["y"] > 10 * spent["x"]
+
+
 @pytest.mark.slow
 def test_time_moves_on_when_an_arm_has_nothing_more() -> None:
     cost = {"x": 1.0, "y": 1.0}
