@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -18,7 +19,7 @@ from difftest.proofs.shapes import DEPTHS, LOGIC, step_formula
 from difftest.proofs.terms import NotExpressible, TermReader
 from smtlib.reader import SExp
 from smtlib.sorts import BOOL
-from smtlib.terms import Term
+from smtlib.terms import Term, declarations_in
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -186,6 +187,7 @@ class _Work:
         self._deadline = deadline
         self._known: dict[str, _Known] = {}
         self._pushed: list[tuple[_Known, dict[str, _Known]]] = []
+        self._read: list[Term] | None = None
 
     def run(self) -> None:
         """Look at the steps in their order, then at what is left open."""
@@ -271,18 +273,21 @@ class _Work:
 
     def _assumed(self, step: Step, premises: list[Term], term: Term) -> str:
         """Whether an assumption is among the input's assertions, or follows from one of them."""
-        known: list[Term] = []
-        for text in self._assertions:
-            try:
-                known.append(self._reader.asserted(text))
-            except NotExpressible:
-                continue
+        known = self._read_assertions()
         if term in known:
             return HELD
-        scripts = [step_formula(self._reader, [assertion], term, DEPTHS[-1]) for assertion in known]
-        answers = [self._checker.first_answer(script, self.found) for script in scripts]
-        if "unsat" in answers:
-            return HELD
+        own = set(declarations_in([term]))
+
+        def difference(assertion: Term) -> int:
+            return len(own.symmetric_difference(declarations_in([assertion])))
+
+        scripts, answers = [], []
+        # The one that it is made of has the same constants and functions, most probably.
+        for assertion in sorted(known, key=difference):
+            scripts.append(step_formula(self._reader, [assertion], term, DEPTHS[-1]))
+            answers.append(self._checker.first_answer(scripts[-1], self.found))
+            if answers[-1] == "unsat":
+                return HELD
         if not known or len(known) < len(self._assertions) or not all(answers):
             return UNDECIDED
         votes: dict[str, str] = {}
@@ -293,6 +298,15 @@ class _Work:
         return self._fault(
             step.rule, step, "It is assumed, but follows from no assertion", scripts[-1], votes
         )
+
+    def _read_assertions(self) -> list[Term]:
+        """The assertions of the input that can be expressed."""
+        if self._read is None:
+            self._read = []
+            for text in self._assertions:
+                with suppress(NotExpressible):
+                    self._read.append(self._reader.asserted(text))
+        return self._read
 
     def _asked(self, step: Step, premises: list[Term], conclusion: Term, why: str) -> str:
         """Ask about the shapes of a step until one holds."""

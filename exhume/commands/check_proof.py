@@ -60,17 +60,17 @@ def check_proof_command(
     rows: list[tuple[Path, ProofCheck | str]] = []
     with Runner() as runner, progress("checking", json) as tick:
         for file in files:
-            rows.append((file, _checked(file, own, others, runner, seconds, per_proof)))
+            rows.append((file, checked_proof(file, own, others, runner, seconds, per_proof)))
             tick(len(rows), len(files))
     if json:
-        print_json([{"file": str(file), **_document(found)} for file, found in rows])
+        print_json([{"file": str(file), **document_of(found)} for file, found in rows])
     else:
         _show(rows)
     if any(isinstance(found, ProofCheck) and found.faults for _, found in rows):
         raise typer.Exit(Exit.FINDINGS)
 
 
-def _checked(
+def checked_proof(
     file: Path, own: Solver, others: Sequence[Solver], runner: Runner, seconds: float, per_proof: float
 ) -> ProofCheck | str:
     """What came of the first proof; why there is none."""
@@ -86,7 +86,7 @@ def _checked(
     return probe.checks[0]
 
 
-def _document(found: ProofCheck | str) -> dict[str, object]:
+def document_of(found: ProofCheck | str) -> dict[str, object]:
     if isinstance(found, str):
         return {"problem": found}
     return {
