@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
@@ -16,12 +16,13 @@ from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.text_rules import Rule, rules_for
+from miner.versions import BAD, FIXED, GOOD, Mention, ordered, own_mentions
 from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
-GROUPS = tuple("class area severity version commit last-good fixed-in fixed-by introduced-by tool".split())
+GROUPS = tuple("class area severity version commit last-good fixed-by introduced-by tool".split())
 # Groups that are read in comments only, and groups that are not.
-_IN_COMMENTS = ("fixed-by", "fixed-in")
+_IN_COMMENTS = ("fixed-by",)
 _NOT_IN_COMMENTS = ("last-good", "tool")
 
 # Characters read of each text and in total: what an issue is about is said at the start.
@@ -77,24 +78,69 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if bug_class.value in ("none", "regression"):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
-    last_good = _strongest(hits["last-good"]) or _version_of_good_run(extraction, issue.tracker)
-    fixed_in = _strongest(hits["fixed-in"])
-    good = {found.value for found in (last_good, fixed_in) if found is not None}
+    said = _versions_said(issue, extraction)
     versions = [version for run in failing if (version := _version_of(run)) is not None]
-    affected = [hit for hit in hits["version"] if hit[1].value not in good]
+    without = {one.value for one in said.good + said.fixed}
+    named = [hit for hit in hits["version"] if hit[1].value not in without]
+    affected = _strongest(said.bad) or _strongest(named) or next(iter(versions), None)
+    last_good = _strongest(hits["last-good"]) or max(said.good, key=_order, default=None)
+    last_good = last_good or _version_of_good_run(extraction, issue.tracker)
     return Classification(
         bug_class=bug_class,
         areas=tuple(_first_per_value(hits["area"])),
         severity=_severity(hits["severity"], bug_class),
-        version=_strongest(affected) or next(iter(versions), None),
+        version=affected,
         commit=_strongest(hits["commit"]) or next(iter(filter(None, map(_commit_of, failing))), None),
         fixed_by=_strongest(hits["fixed-by"]),
         introduced_by=_strongest(hits["introduced-by"]),
         last_good=last_good,
-        fixed_in=fixed_in,
+        fixed_in=min(said.fixed, key=_order, default=None),
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
         crash=_crash(extraction, bug_class, failing),
     )
+
+
+@dataclass(slots=True)
+class _Said:
+    """The versions of the tracker's solver of which the texts say that they have the bug or not."""
+
+    bad: list[_Hit] = field(default_factory=list)
+    good: list[Reasoned] = field(default_factory=list)
+    fixed: list[Reasoned] = field(default_factory=list)
+
+
+def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
+    own = kin_of(issue.tracker.rpartition("/")[2]) or ""
+    right = {formula.expected.answer for formula in extraction.formulas if formula.expected}
+    said = _Said()
+    neutral: set[str] = set()
+    for where, text in extraction.prose.items():
+        is_comment = where.startswith("comment:")
+        for one in own_mentions(text[: _COMMENT_READ if is_comment else _BODY_READ], own):
+            verdict = one.verdict or ("" if is_comment else _by_answer(one, right))
+            found = Reasoned(one.version, one.text, where, "versions")
+            if verdict == BAD:
+                said.bad.append(({"title": 3, "body": 2}.get(where, 1), found))
+            elif verdict:
+                is_fixed = verdict == FIXED or (is_comment and verdict == GOOD)
+                (said.fixed if is_fixed else said.good).append(found)
+            elif not is_comment:
+                neutral.add(one.version)
+    if not said.bad:
+        # The version that the reporter uses: it works elsewhere, such as on another system.
+        said.good = [one for one in said.good if one.value not in neutral]
+    return said
+
+
+def _order(found: Reasoned) -> tuple[int, ...]:
+    return ordered(found.value)
+
+
+def _by_answer(said: Mention, right: Collection[str]) -> str:
+    """What the answers of a version say of it, if one answer is right."""
+    if len(right) != 1 or len(said.answers) != 1:
+        return ""
+    return GOOD if said.answers[0] in right else BAD
 
 
 def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[FormulaRun]) -> Crash | None:

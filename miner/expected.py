@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from miner.drafts import Draft
 from miner.runs import Run, Section
 from miner.text_rules import rules_for
+from miner.versions import BAD, Mention, ordered, own_mentions
 from solvers.registry import ANY_NAME, kin_of
 
 
@@ -27,6 +28,7 @@ class Expected:
 
 # Before an answer that no run gave.
 _HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)\b[^.\n:,]{0,60}$", re.I)
+_QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 
 
@@ -39,9 +41,9 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     """The answer that a text says is correct."""
     for rule in rules_for("expected.toml", text):
         for found in rule.pattern.finditer(text):
-            answer = rule.value or found["a"].lower()
-            if rule.group == "printed":
+            if rule.group in ("printed", "judged"):
                 break
+            answer = rule.value or found["a"].lower()
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
                 if own_solver and who != own_solver and not own_solver.startswith(who):
@@ -54,21 +56,40 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     return None
 
 
-def answer_in(texts: Iterable[str], own_solver: str, right: Expected | None) -> Expected | None:
-    """The answer that texts say the tracker's own solver gave: a wrong one if there is one."""
-    answers = [answer for text in texts for answer in _answers_in(text, own_solver)] if own_solver else []
+def answer_in(
+    texts: Iterable[str], own_solver: str, right: Expected | None, versions: Sequence[Mention] = ()
+) -> Expected | None:
+    """The answer that texts say the tracker's own solver gave: a wrong one if there is one.
+
+    ``versions``: those with answers that the texts name.
+    """
+    if not own_solver:
+        return None
+    own = kin_of(own_solver)
+    answers = [
+        Expected(answer, quote, "text")
+        for text in texts
+        for name, answer, quote in _credits(text, own_solver)
+        if kin_of(name) == own
+    ]
+    answers += [
+        Expected(one.answers[0], one.text, "text")
+        for one in versions
+        if len(one.answers) == 1 and one.verdict in ("", BAD)
+    ]
     wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
     return next(iter(wrong or answers), None)
 
 
-def _answers_in(text: str, own_solver: str) -> Iterator[Expected]:
+def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str]]:
+    """The answers that a text says were given: solver, answer and words."""
     for rule in rules_for("expected.toml", text):
         if rule.group not in ("credited", "printed"):
             continue
         for found in rule.pattern.finditer(text):
-            who = (found.groupdict().get("who") or own_solver).lower()
-            if kin_of(who) == kin_of(own_solver) and not _HYPOTHETICAL.search(text[: found.start("a")]):
-                yield Expected(found["a"].lower(), _quote(found[0]), "text")
+            if not _HYPOTHETICAL.search(text[: found.start("a")]):
+                who = (found.groupdict().get("who") or own_solver).lower()
+                yield who, found["a"].lower(), _quote(found[0])
 
 
 def _quote(text: str) -> str:
@@ -100,8 +121,54 @@ def expectations(
         if is_alone or (section.where == "body" and in_body == 1):
             found = found or expectation_in(prose["title"][:500], "title", own)
             about.append(prose["title"][:500])
-        result.append((found, answer_in(about, own, found)))
+            if found is None or found.source != "set-info":
+                found = _said_later(prose, about, own, [section for section, _ in kept]) or found
+        versions = [one for text in about for one in own_mentions(text, kin_of(own) or own)]
+        found = found or _by_versions(versions)
+        result.append((found, answer_in(about, own, found, versions)))
     return result
+
+
+def _said_later(
+    prose: Mapping[str, str], about: Sequence[str], own: str, sections: Sequence[Section]
+) -> Expected | None:
+    """The answer that the last comment to say so calls right. A comment with a formula is about that one."""
+    taken = {section.where for section in sections}
+    later = [place for place in prose if place.startswith("comment:") and place not in taken]
+    for where in reversed(later):
+        text = _QUOTED.sub("", prose[where][:4000])
+        for rule in rules_for("expected.toml", text, "comment"):
+            for found in rule.pattern.finditer(text):
+                if _HYPOTHETICAL.search(text[: found.start()]):
+                    continue
+                if rule.group == "judged":
+                    answer = _given_by(found["who"].lower(), about, own)
+                else:
+                    answer = found["a"].lower()
+                    answer = opposite(answer) if rule.group == "unexpected" else answer
+                if answer:
+                    return Expected(answer, _quote(found[0]), where)
+    return None
+
+
+def _given_by(who: str, about: Iterable[str], own: str) -> str:
+    """The answer that texts say a solver gave, or an empty string."""
+    for text in about:
+        said = {kin_of(name) or name: answer for name, answer, _ in _credits(text, own)}
+        if (kin := kin_of(who) or who) in said:
+            return said[kin]
+    return ""
+
+
+def _by_versions(versions: Sequence[Mention]) -> Expected | None:
+    """The right answer if versions differ: the one of a version without the bug, else of the older one."""
+    decided = [one for one in versions if len(one.answers) == 1 and one.answers[0] in ("sat", "unsat")]
+    without = [one for one in decided if one.verdict not in ("", BAD)]
+    differ = len({one.answers[0] for one in decided}) > 1
+    if not differ and not (without and any(one.verdict == BAD for one in versions)):
+        return None
+    best = (without or sorted(decided, key=lambda one: ordered(one.version)))[0]
+    return Expected(best.answers[0], best.text, "versions")
 
 
 def _stated_inside(draft: Draft) -> Expected | None:

@@ -1,0 +1,259 @@
+"""Finds the versions of solvers that a text names, and what it says of each: whether it has the bug.
+
+A sentence is cut where it says "but", "while" and the like. Within a part, versions and verdicts (words such
+as "works" or "crashes", and answers) are read in order. If the part starts with a version, each version takes
+the verdict after it, else the one before it: "4.8.5 works, 4.8.7 fails", "works in 4.8.5, fails in 4.8.7".
+Versions in a list ("4.8.7 and 4.8.8") share a verdict. All expressions take linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from solvers.registry import ANY_NAME, kin_of
+
+GOOD, BAD, FORMER, FIXED = "good", "bad", "former", "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A version in a text. ``solver``: the one that is named with it, or empty.
+
+    ``verdict``: ``bad`` (with the bug), ``good`` (without it), ``former`` (without it, before it came),
+    ``fixed`` (without it, after it was there) or empty. ``answers``: what this version answered. ``text``:
+    the words around it.
+    """
+
+    version: str
+    solver: str
+    verdict: str
+    answers: tuple[str, ...]
+    text: str
+
+
+# A text without a match names no version.
+_WORTH_READING = re.compile(r"\d\.\d")
+_SENTENCE = re.compile(
+    r"(?<=[.!?])[\"')\]*`]{0,3}\s+|\n\s*(?=\n)"
+    rf"|\n(?=\s*(?:[-*#|>+(]|\d+[.)]\s|(?-i:[A-Z`])|{ANY_NAME}))",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"(?<![\w.$/@])v?(?P<v>\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre)[\w.]{0,40})?)"
+    r"(?![\w%])(?![\w-]*\.\w)"
+    r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?P<word>[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
+_NAME = re.compile(rf"(?<![\w.])(?:{ANY_NAME})\d?(?:-solver)?(?![a-z])", re.IGNORECASE)
+# Words directly before a version. After any other word it is a version of something else.
+_BEFORE = frozenset(
+    """
+    in with on of for using by under since from to and or than until till before after through at between also
+    both even is was are were but while whereas where now not only latest newest stable older newer old new
+    current previous recent earlier prior release releases version versions v tag that works working fails
+    broken crash crashes hangs bug fixed the official nightly upgrading updating use used tried try via either
+    neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
+    including regression regressions difference differences
+    """.split()
+)
+_NUMBER_OF = re.compile(
+    r"\b(?:linux|windows|kernel|ubuntu|debian|fedora|mac\s?os|os\s?x?|smt-?lib(?:v?2)?|gcc|g\+\+|clang|llvm"
+    r"|python|java|jdk|\.net|cmake|ghc|ocaml|rust|go|gmp|language|standard|compiler)"
+    r"[\s:`*(-]{1,3}(?:version|release|v)[\s:`*(]*$",
+    re.IGNORECASE,
+)
+_APART = re.compile(
+    r"(?:[,;(]\s*)?\b(?:but|while|whereas|although|though|however|yet|instead|where|when\s+in|vs\.?|versus)\b"
+    r"|;\s",
+    re.IGNORECASE,
+)
+# "but not in 4.8.8", after a version with a verdict
+_OPPOSED = re.compile(
+    r"\W*but\s+not\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)", re.IGNORECASE
+)
+_OPPOSITE = {GOOD: BAD, FORMER: BAD, BAD: GOOD}
+_EVENT = re.compile(
+    r"""\b(?:
+        (?P<answer>(?:un)?sat|unknown)(?:isfiable)?\b(?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
+          |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option))
+      | (?P<former>worked|used\s+to|(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good
+          |working|unaffected|correct))
+      | (?P<fixed>fix(?:es|ed)?|resolved|addressed|gone|(?:(?:can)?not|n['’]t|unable\s+to
+          |fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
+      | (?P<good>work(?:s|ing)?|fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
+          |solve[sd]?|terminate[sd]?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |immediately|prove[sd]?|verif(?:y|ies|ied)|unaffected|as\s+expected
+          |expected\s+(?:answer|behaviou?r|result|output|verdict))
+      | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
+          |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
+          |slow(?:er|ly|down|s)?|regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
+          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|inconsistent|reproduc\w*|happens?|occurs?
+          |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse)
+      | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|no|never|cannot|without|nor|unable|longer|hardly)|n['’]t)\s(?:\s*\w+\s){0,2}\s*$",
+    re.IGNORECASE,
+)
+_BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
+# Before a version that is compared with, and before one that is only a bound.
+_COMPARED = re.compile(
+    r"\b(?:than|compared\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
+    r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
+    r"|regress\w*\s+(?:from|after))\W+(?:\w+\W+){0,3}$",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"\b(?:before|prior\s+to|(?:older|earlier|newer|later|lower|higher)\s+than|after|below|above)"
+    r"\W+(?:\w+\W+){0,2}$",
+    re.IGNORECASE,
+)
+_CHAINED = re.compile(
+    r"(?:[\s,/&`*()\[\]|–+-]|\b(?:and|or|to|through|as|well|both|also|even|versions?|releases?|v|the|with|in|on"
+    rf"|for|(?:{ANY_NAME})\d?)\b)*",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"\s*(?:->|-->|→|=>|to|and)\s*"
+    rf"(?:(?:the|version|release|current|latest|new|(?:{ANY_NAME})\d?)[\s-]*){{0,3}}v?",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\([^()]{0,60}\)")
+_CHANGE = re.compile(
+    r"regress|slow|differ|chang|upgrad|updat|broke|between|->|→|=>|since|bug|switch|mov", re.IGNORECASE
+)
+_SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
+
+
+def ordered(version: str) -> tuple[int, ...]:
+    """A key that sorts versions."""
+    return tuple(map(int, re.findall(r"\d+", version.partition("-")[0])))
+
+
+def mentions(text: str) -> list[Mention]:
+    """The versions that a text names, in order."""
+    if not _WORTH_READING.search(text):
+        return []
+    parts = (" ".join(part.split()) for part in _SENTENCE.split(text) if "." in part)
+    return [mention for part in parts if _WORTH_READING.search(part) for mention in _in_sentence(part[:2000])]
+
+
+def _in_sentence(text: str) -> list[Mention]:
+    found = [match for match in _VERSION.finditer(text) if _is_of_a_solver(text, match.start())]
+    if not found:
+        return []
+    cuts = [0, *(match.start() for match in _APART.finditer(text)), len(text)]
+    named: list[Mention] = []
+    timed: list[float] = []
+    for start, end in pairwise(cuts):
+        here = [match for match in found if start <= match.start() < end]
+        if not here:
+            continue
+        opposed = _OPPOSED.match(text, start) and named and _OPPOSITE.get(named[-1].verdict)
+        for mention, seconds in _in_part(text, start, end, here):
+            named.append(replace(mention, verdict=opposed) if opposed else mention)
+            timed.append(seconds)
+    return _by_time(_by_step(text, found, named), timed)
+
+
+def _is_of_a_solver(text: str, start: int) -> bool:
+    """Whether the words before a version allow that it is one of a solver."""
+    before = text[max(0, start - 60) : start]
+    lead = _LEAD.search(before)
+    word = (lead["word"] or "").lower() if lead else ""
+    if not word or "," in before[-2:] or _NAME.fullmatch(word):
+        return True
+    return word in _BEFORE and not _NUMBER_OF.search(before)
+
+
+def _in_part(
+    text: str, start: int, end: int, versions: Sequence[re.Match[str]]
+) -> Iterator[tuple[Mention, float]]:
+    """The versions in a part of a sentence, each with the seconds that it took (0 if unknown)."""
+    taken = [(match.start(), match.end()) for match in versions]
+    events = [
+        event
+        for event in _EVENT.finditer(text, start, end)
+        if not any(begin <= event.start() < stop for begin, stop in taken)
+    ]
+    versions_first = not events or versions[0].start() < events[0].start()
+    names = list(_NAME.finditer(text, start, end))
+    groups: list[list[re.Match[str]]] = []
+    for match in versions:
+        is_chained = groups and _CHAINED.fullmatch(text[groups[-1][-1].end() : match.start()])
+        if is_chained:
+            groups[-1].append(match)
+        else:
+            groups.append([match])
+    solver = ""
+    for place, group in enumerate(groups):
+        first, last = group[0].start(), group[-1].end()
+        limit = groups[place + 1][0].start() if place + 1 < len(groups) else end
+        after = [event for event in events if event.start() >= last]
+        before = [event for event in events if event.end() <= first]
+        if versions_first:
+            said = [event for event in after if event.start() < limit] or after[:1] or before[-1:]
+        else:
+            said = before[-1:] or after[:1]
+        known = [name for name in names if name.start() < first]
+        solver = known[-1][0].lower() if known else solver
+        verdict = _verdict(text, said, first)
+        seconds = next((_seconds(event) for event in said if event["time"]), 0.0)
+        answers = tuple(event["answer"].lower() for event in said if event["answer"])
+        for match in group:
+            yield Mention(match["v"], solver, verdict, answers, text[start:end].strip()[:200]), seconds
+
+
+def _verdict(text: str, said: Sequence[re.Match[str]], start: int) -> str:
+    lead = text[max(0, start - 60) : start]
+    if compared := _COMPARED.search(lead):
+        return BAD if _BETTER.search(lead[: compared.start()]) else FORMER
+    if _BOUND.search(lead):
+        return ""
+    for event in said:
+        kind = next((kind for kind in (FORMER, FIXED, GOOD, BAD) if event[kind]), "")
+        if kind:
+            negated = _NEGATED.search(text[max(0, event.start() - 40) : event.start()])
+            if negated is None:
+                return kind
+            return BAD if kind != BAD else FIXED if "longer" in negated[0].lower() else GOOD
+    answers = {event["answer"].lower() for event in said if event["answer"]}
+    return BAD if answers == {"unknown"} else ""
+
+
+def _seconds(event: re.Match[str]) -> float:
+    unit = event["unit"].lower()
+    return float(event["time"]) * (0.001 if unit.startswith(("ms", "mil")) else _SECONDS[unit[0]])
+
+
+def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) -> list[Mention]:
+    """Of "from 4.8.7 to 4.8.8" the first is good and the second bad, if the sentence is about a change."""
+    if len(found) != 2 or not _CHANGE.search(text):
+        return named
+    between = _ASIDE.sub("", text[found[0].end() : found[1].start()])
+    if not _STEP.fullmatch(between) or (" and " in between and "between" not in text.lower()):
+        return named
+    return [replace(named[0], verdict=FORMER), replace(named[1], verdict=BAD)]
+
+
+def _by_time(named: list[Mention], timed: Sequence[float]) -> list[Mention]:
+    """Of versions that took different times, the slowest is bad and the others are good."""
+    if sum(map(bool, timed)) < 2 or max(timed) < 2 * min(filter(None, timed)):
+        return named
+    worst = max(timed)
+    return [
+        replace(one, verdict=BAD if seconds == worst else GOOD) if seconds and not one.verdict else one
+        for one, seconds in zip(named, timed, strict=True)
+    ]
+
+
+def own_mentions(text: str, own: str) -> list[Mention]:
+    """The versions of the solver ``own`` (a kin name; empty: of any) that a text names."""
+    found = mentions(text)
+    return [one for one in found if not own or not one.solver or (kin_of(one.solver) or one.solver) == own]

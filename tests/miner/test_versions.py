@@ -1,0 +1,73 @@
+"""What sentences say of versions."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.records import Comment, Issue
+from miner.classify import classify
+from miner.extract import extract_issue
+from miner.versions import mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "required"),
+    [
+        ("fails in 4.8.12 and 4.8.13 but 4.8.11 is fine", "4.8.12 bad, 4.8.13 bad, 4.8.11 good"),
+        ("It works in 4.8.5, broken since 4.8.6.", "4.8.5 good, 4.8.6 bad"),
+        ("1.0.2 is fine, 1.0.3 crashes", "1.0.2 good, 1.0.3 bad"),
+        ("Regression from 4.8.7 to 4.8.8", "4.8.7 former, 4.8.8 bad"),
+        ("Slower since 1.7.1 -> 1.8", "1.7.1 former, 1.8 bad"),
+        ("This works in 0.6.0 but not in 0.7.0", "0.6.0 good, 0.7.0 bad"),
+        ("ten times slower than 4.8.5", "4.8.5 former"),
+        ("4.8.8 is much faster than 4.8.10", "4.8.8 good, 4.8.10 bad"),
+        ("3 seconds with 4.8.9 and 5 minutes with 4.8.10", "4.8.9 good, 4.8.10 bad"),
+        ("I cannot reproduce this with 4.12.1", "4.12.1 fixed"),
+        ("It no longer crashes in 4.12.1", "4.12.1 fixed"),
+        ("4.8.7 returns unknown", "4.8.7 bad"),
+        ("I use 4.8.7 here", "4.8.7 "),
+        ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
+    ],
+)
+def test_verdict_on_each_version(text: str, required: str) -> None:
+    assert ", ".join(f"{one.version} {one.verdict}" for one in mentions(text)) == required
+
+
+def test_answers_and_names_go_with_their_version() -> None:
+    first, second, third = mentions("z3 4.8.5: sat. z3 4.13.4: unsat. yices 2.6.1 agrees: sat")
+    assert (first.solver, first.answers) == ("z3", ("sat",))
+    assert (second.version, second.answers) == ("4.13.4", ("unsat",))
+    assert third.solver == "yices"
+
+
+SCRIPT = "\n```\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n```\n"
+
+
+def test_versions_of_an_issue() -> None:
+    issue = Issue(
+        tracker="Z3Prover/z3",
+        number=1,
+        title="Wrong answer",
+        body="z3 4.8.9 says unsat, 4.8.8 said sat, and so does cvc5 1.0.1." + SCRIPT,
+        comments=(Comment(id=1, body="Indeed, it is satisfiable."), Comment(id=2, body="Works in 4.8.10.")),
+    )
+    extraction = extract_issue(issue)
+    (formula,) = extraction.formulas
+    assert formula.expected is not None
+    assert (formula.expected.answer, formula.expected.source) == ("sat", "comment:1")
+    said = classify(issue, extraction)
+    found = [said.version, said.last_good, said.fixed_in]
+    assert [one and one.value for one in found] == ["4.8.9", "4.8.8", "4.8.10"]
+
+
+def test_a_comment_says_who_is_right() -> None:
+    issue = Issue(
+        tracker="cvc5/cvc5",
+        number=1,
+        title="Different answers",
+        body="cvc5 answers unsat and z3 answers sat:" + SCRIPT,
+        comments=(Comment(id=1, body="cvc5 is right here."),),
+    )
+    (formula,) = extract_issue(issue).formulas
+    assert formula.expected is not None
+    assert formula.expected.answer == "unsat"
