@@ -9,7 +9,7 @@ because z3 accepts a pattern only directly below the quantifier.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from smtlib.application import INDEXED_BY_FUNCTION
@@ -91,6 +91,16 @@ def _real_literal(text: str) -> str:
 
 _Item: TypeAlias = "str | Term | tuple[Term]"
 """Pending output: text, a term, or (in a tuple) a term to write out although it has a let name."""
+
+
+def all_of(texts: Iterable[str]) -> str:
+    """The conjunction of formulas given as text; true if there are none."""
+    return f"({' '.join(('and', 'true', 'true', *texts))})"
+
+
+def any_of(texts: Iterable[str]) -> str:
+    """The disjunction of formulas given as text; false if there are none."""
+    return f"({' '.join(('or', 'false', 'false', *texts))})"
 
 
 def print_term(term: Term, naming: Naming = PLAIN) -> str:

@@ -27,7 +27,11 @@ LEXEME: Final = re.compile(rf'{_OPAQUE}|[()]|[^\s()";|]+|["|]')
 
 _NAME = re.compile(r'\((?:\s|;[^\n]*\n)*+(?:\|([^|]+)\||([^\s()";|]*))')
 CHECKS: Final = frozenset(("check-sat", "check-sat-assuming", "check-sat-using"))
-"""The commands that ask for an answer."""
+"""The commands that ask whether what is asserted is satisfiable."""
+QUERY: Final = "query"
+"""z3's command that asks whether rules derive something."""
+QUESTIONS: Final = CHECKS | {QUERY}
+"""The commands that are answered by sat, unsat or unknown."""
 
 # Some of these files are opened and emptied as soon as the option is set.
 _FILE_OPTION = re.compile(

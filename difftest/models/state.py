@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difftest.models.model_reader import NotCheckable
 from smtlib.checker import CheckedCommand, check_script
 from smtlib.errors import ReadError
+from smtlib.scanner import QUERY, QUESTIONS
 from smtlib.script import read_script
 from smtlib.shapes import OBJECTIVES
 from smtlib.sorts import Sort
@@ -35,7 +36,22 @@ class State:
 
     @classmethod
     def at(cls, script: Script, check: int) -> State:
-        """The state in which check-sat number ``check`` is asked."""
+        """The state in which question number ``check`` is asked. NotCheckable if that is about rules."""
+        state, question = cls._where(script, check)
+        if question.name == QUERY:
+            raise NotCheckable("rules")
+        return state
+
+    @classmethod
+    def of_query(cls, script: Script, check: int) -> tuple[State, CheckedCommand]:
+        """The state in which question number ``check`` is asked, and the question, one about rules."""
+        state, question = cls._where(script, check)
+        if question.name != QUERY:
+            raise NotCheckable("no rules")
+        return state, question
+
+    @classmethod
+    def _where(cls, script: Script, check: int) -> tuple[State, CheckedCommand]:
         try:
             checked = check_script(read_script(script.data.decode("utf-8", "replace")))
         except ReadError as problem:
@@ -45,13 +61,13 @@ class State:
         levels: list[list[CheckedCommand]] = [[]]
         seen = -1
         for command in checked.commands:
-            if command.name.startswith("check-sat"):
+            if command.name in QUESTIONS:
                 seen += 1
                 if seen == check:
                     there = [c for level in levels for c in level]
                     plain = [c for c in there if c.name not in OBJECTIVES]
                     objectives = tuple(c for c in there if c.name in OBJECTIVES)
-                    return cls(plain, command.terms, checked.table, objectives)
+                    return cls(plain, command.terms, checked.table, objectives), command
             elif command.name == "push":
                 levels += [[] for _ in range(_count(command))]
             elif command.name == "pop":
@@ -64,7 +80,7 @@ class State:
                 raise NotCheckable("global declarations")
             else:
                 levels[-1].append(command)
-        raise NotCheckable("there is no such check-sat")
+        raise NotCheckable("there is no such question")
 
     @property
     def logic(self) -> str:

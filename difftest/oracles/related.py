@@ -15,7 +15,9 @@ from difftest.models.model_reader import NotCheckable
 from difftest.models.state import State
 from difftest.oracles.base import Candidate, Observation, Oracle, Violation, decided
 from difftest.relations.base import Case, Claim, Relation
+from difftest.relations.fixedpoint import as_clauses
 from smtlib.reader import sexp_text
+from smtlib.scanner import QUERY
 from solvers.errors import RunnerLost
 from solvers.options import option_table
 from solvers.running.outcomes import Outcome, Verdict, judge
@@ -25,6 +27,7 @@ from solvers.running.script import Script
 from solvers.specs import Solver
 
 _RELATED = 8
+_OPPOSITE = {"sat": "unsat", "unsat": "sat"}
 
 
 def oracle_of(relation: Relation, kind: type[RelationProbe] | None = None) -> Oracle:
@@ -86,24 +89,30 @@ class RelationProbe:
 
     def run(self) -> None:
         script = Script.of(self.seen.text)
-        states: dict[int, State | None] = {}
+        asked: dict[int, tuple[Script, State] | None] = {}
         for solver in self.seen.trusted:
-            check = self._check(self.seen.verdicts[solver.name])
+            answers = self._answers(script, self.seen.verdicts[solver.name])
+            needed = self.relation.answers
+            check = next((n for n, answer in enumerate(answers) if answer in needed), None)
             if check is None or solver.is_base or not self.relation.is_for(solver) or script.file_command:
                 continue
-            if check not in states:
-                states[check] = _state(script, check)
-            if (state := states[check]) is not None and _is_trusted(solver, state):
-                answer = str(self.seen.verdicts[solver.name].answers[check])
+            if check not in asked:
+                asked[check] = _asked(script, check)
+            if (found := asked[check]) is not None and _is_trusted(solver, found[1]):
                 ask = partial(self._ask, solver)
-                self._claims(Case(solver, script, check, answer, state, ask, self.seen.salt))
+                self._claims(
+                    Case(solver, found[0], check, str(answers[check]), found[1], ask, self.seen.salt)
+                )
 
-    def _check(self, verdict: Verdict) -> int | None:
-        """The question to look at: the first one that has an answer as needed."""
+    def _answers(self, script: Script, verdict: Verdict) -> list[str | None]:
+        """What is known of each question: of a query, whether its rules as clauses are satisfiable."""
         if verdict.outcome not in (Outcome.OK, Outcome.UNKNOWN):
-            return None
-        needed = self.relation.answers
-        return next((n for n in range(len(verdict.answers)) if decided(verdict.answers, n) in needed), None)
+            return []
+        answers = [decided(verdict.answers, n) for n in range(len(verdict.answers))]
+        return [
+            _OPPOSITE.get(answer or "") if command.name == QUERY else answer
+            for command, answer in zip(script.checks, answers, strict=True)
+        ]
 
     def _claims(self, case: Case) -> None:
         if not case.is_plain:
@@ -136,7 +145,10 @@ class RelationProbe:
             case.solver.name,
             f" (check-sat number {case.check + 1})" * (len(case.script.checks) > 1),
         )
-        said = [f"{name} says {case.answer} to the formula{asked}"]
+        if Script.of(self.seen.text).checks[case.check].name == QUERY:
+            said = [f"{name} says {_OPPOSITE[case.answer]} to the query{asked}"]
+        else:
+            said = [f"{name} says {case.answer} to the formula{asked}"]
         said += [
             f"{answer or 'nothing certain'} to {file}" for file, answer in zip(RELATED, answers, strict=False)
         ]
@@ -181,9 +193,12 @@ def related_files(seen: Observation, oracle: str) -> dict[str, str]:
     return asked | dict(zip(RELATED, violation.texts, strict=False))
 
 
-def _state(script: Script, check: int) -> State | None:
+def _asked(script: Script, check: int) -> tuple[Script, State] | None:
+    """The script and its state at a question; of a query, those of its rules as clauses."""
     try:
-        return State.at(script, check)
+        if script.checks[check].name == QUERY:
+            script = as_clauses(script, check)
+        return script, State.at(script, check)
     except (NotCheckable, RecursionError):
         return None
 

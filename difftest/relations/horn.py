@@ -6,14 +6,15 @@ the predicates satisfies all of them, so what is derived in some rounds does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from difftest.models.model_reader import NotCheckable
+from difftest.models.state import SILENCED
 from difftest.relations.base import Case, Claim, Relation, Rule
 from difftest.relations.shuffle import Names
 from smtlib.commands import definitions_text, print_command
 from smtlib.horn import Clause, NotHorn, read_clauses
-from smtlib.printer import print_term, sort_text
+from smtlib.printer import all_of, any_of, print_term, sort_text
 from smtlib.sorts import BOOL
 from smtlib.terms import Declaration
 
@@ -26,32 +27,42 @@ CLOSED = (
     "derive in {} rounds. If no interpretation satisfies all clauses, this one does not."
 )
 _ROUNDS = 5
-_ARGUMENT = "argument!"
+ARGUMENT = "argument!"
+"""How the names of the arguments begin where a predicate is defined."""
+
+
+def clauses_of(case: Case) -> tuple[list[Declaration], list[Clause]]:
+    """The predicates of a script and its clauses. NotCheckable if it has anything else."""
+    symbols = [d for command in case.state.symbols.values() for d in command.declarations]
+    if not symbols or any(d.result is not BOOL for d in symbols) or case.state.uninterpreted:
+        raise NotCheckable("no Horn clauses")
+    try:
+        return symbols, read_clauses((*case.assertions, *case.state.assumed), set(symbols))
+    except NotHorn as problem:
+        raise NotCheckable("no Horn clauses", str(problem)) from problem
+
+
+def other_commands(case: Case, predicates: Sequence[Declaration]) -> list[str]:
+    """The commands of a script besides its logic, its predicates and its clauses."""
+    own = {d.name for d in predicates}
+    return [
+        print_command(command)
+        for command in case.state.commands
+        if command.name not in ("assert", "set-logic", *SILENCED)
+        and not own & {d.name for d in command.declarations}
+    ]
 
 
 class Unrolled:
     """The clauses of a script, with the predicates defined by what is derived in some rounds."""
 
     def __init__(self, case: Case) -> None:
-        symbols = [d for command in case.state.symbols.values() for d in command.declarations]
-        if not symbols or any(d.result is not BOOL for d in symbols) or case.state.uninterpreted:
-            raise NotCheckable("no Horn clauses")
-        try:
-            self.clauses = read_clauses((*case.assertions, *case.state.assumed), set(symbols))
-        except NotHorn as problem:
-            raise NotCheckable("no Horn clauses", str(problem)) from problem
+        self._predicates, self.clauses = clauses_of(case)
         self._case = case
-        self._predicates = symbols
 
     def text(self, rounds: int, question: str) -> str:
         """A script that asserts ``question``, in which the predicates have the names of the last round."""
-        own = {d.name for d in self._predicates}
-        head = [
-            print_command(command)
-            for command in self._case.state.commands
-            if command.name not in ("assert", "set-logic")
-            and not own & {d.name for d in command.declarations}
-        ]
+        head = other_commands(self._case, self._predicates)
         lines = [self._definition(d, number) for number in range(rounds + 1) for d in self._predicates]
         return self._case.text([question], head=["(set-logic ALL)", *head, *lines])
 
@@ -60,14 +71,14 @@ class Unrolled:
         return Names({d.name: _name(d, number) for d in self._predicates})
 
     def _definition(self, predicate: Declaration, number: int) -> str:
-        params = " ".join(f"({_ARGUMENT}{n} {sort_text(s)})" for n, s in enumerate(predicate.params))
+        params = " ".join(f"({ARGUMENT}{n} {sort_text(s)})" for n, s in enumerate(predicate.params))
         cases = [
             _exists(clause, [*self.premises(clause, number - 1), *_equal(clause)])
             for clause in self.clauses
             if number and clause.head is not None and clause.head.op.declaration == predicate
         ]
         head = f"{_name(predicate, number)} ({params}) Bool"
-        return definitions_text([head], [f"(or false false {' '.join(cases)})"], recursive=False)
+        return definitions_text([head], [any_of(cases)], recursive=False)
 
     def premises(self, clause: Clause, number: int) -> list[str]:
         """What a clause needs, of what was derived in a round."""
@@ -82,17 +93,17 @@ def _name(predicate: Declaration, number: int) -> str:
 
 def _equal(clause: Clause) -> list[str]:
     args = clause.head.args if clause.head is not None else ()
-    return [f"(= {_ARGUMENT}{n} {print_term(arg)})" for n, arg in enumerate(args)]
+    return [f"(= {ARGUMENT}{n} {print_term(arg)})" for n, arg in enumerate(args)]
 
 
 def _exists(clause: Clause, parts: list[str]) -> str:
     bound = " ".join(f"({print_term(v)} {sort_text(v.sort)})" for v in clause.variables)
-    body = f"(and true true {' '.join(parts)})"
+    body = all_of(parts)
     return f"(exists ({bound}) {body})" if bound else body
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    if not (case.is_free(_ARGUMENT) and case.is_free("round!")):
+    if not (case.is_free(ARGUMENT) and case.is_free("round!")):
         raise NotCheckable("names that are taken")
     case.require_exact()
     unrolled = Unrolled(case)
@@ -100,11 +111,11 @@ def _claims(case: Case) -> Iterator[Claim]:
         names = unrolled.names(rounds)
         if case.answer == "sat":
             queries = [c for c in unrolled.clauses if c.head is None]
-            derived = " ".join(_exists(clause, unrolled.premises(clause, rounds)) for clause in queries)
-            rule, why, question = Rule.UNSAT, DERIVED, f"(or false false {derived})"
+            derived = (_exists(clause, unrolled.premises(clause, rounds)) for clause in queries)
+            rule, why, question = Rule.UNSAT, DERIVED, any_of(derived)
         else:
-            terms = " ".join(print_term(term, names) for term in (*case.assertions, *case.state.assumed))
-            rule, why, question = Rule.SAT, CLOSED, f"(not (and true true {terms}))"
+            terms = (print_term(term, names) for term in (*case.assertions, *case.state.assumed))
+            rule, why, question = Rule.SAT, CLOSED, f"(not {all_of(terms)})"
         yield Claim((unrolled.text(rounds, question),), rule, why.format(rounds))
 
 

@@ -19,7 +19,7 @@ from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, integer
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
-from smtlib.printer import sort_text
+from smtlib.printer import all_of, sort_text
 from smtlib.sorts import INT
 
 _MOST_VARIABLES = 8
@@ -117,7 +117,7 @@ class _Maker:
         return _script([*self._head, *(p.declaration for p in predicates)], clauses)
 
     def _clause(self, premises: list[str], conclusion: str) -> str:
-        return f"(forall ({self._bound}) (=> (and true true {' '.join(premises)}) {conclusion}))"
+        return f"(forall ({self._bound}) (=> {all_of(premises)} {conclusion}))"
 
     def _fact(self, predicate: _Predicate, chance: random.Random) -> str:
         return self._clause(self._some_conditions(chance), predicate.of(self._moved(predicate, chance)))

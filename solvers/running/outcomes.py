@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from smtlib.scanner import QUESTIONS
 from solvers.profile import Says, any_of
 from solvers.registry import PROFILES
 from solvers.running.crash_places import NOT_FATAL, find_crash_place
@@ -206,7 +207,7 @@ def _take_error(reading: _Reading, message: str) -> None:
     where = _POSITION.search(message)
     command = reading.script.command_at(int(where.group(1)), int(where.group(2))) if where else None
     name = reading.script.commands[command].name if command is not None else ""
-    if command is not None and name.startswith("check-sat"):
+    if command is not None and name in QUESTIONS:
         # This error takes the place of the answer; the next answer belongs to the next check-sat.
         while reading.position < len(reading.script.speakers):
             if reading.script.speakers[reading.position][0] > command:

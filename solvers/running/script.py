@@ -11,13 +11,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from smtlib.scanner import CHECKS, LEXEME, Command, commands, lexemes, names_file
+from smtlib.scanner import CHECKS, LEXEME, QUESTIONS, Command, commands, lexemes, names_file
 from smtlib.values import read_string
 
 ANSWERS = ("sat", "unsat", "unknown")
 _INCREMENTAL = frozenset({"push", "pop", "reset-assertions", "check-sat-assuming"})
 # Besides get-...: commands that need an answer or only print.
-_IDLE = CHECKS | frozenset(
+_IDLE = QUESTIONS | frozenset(
     """
     echo apply eval simplify help help-tactic display labels check-synth check-synth-next block-model
     block-model-values
@@ -63,7 +63,7 @@ class Script:
     @cached_property
     def checks(self) -> tuple[Command, ...]:
         """The commands that ask for an answer."""
-        return tuple(command for command in self.commands if command.name in CHECKS)
+        return tuple(command for command in self.commands if command.name in QUESTIONS)
 
     def asked_by(self, tactic: str) -> Script:
         """The script with each ``check-sat`` replaced by z3's ``(check-sat-using tactic)``."""
@@ -120,12 +120,13 @@ class Script:
 
     @cached_property
     def expected(self) -> tuple[str | None, ...]:
-        """Per check-sat, the answer in the ``(set-info :status ...)`` before it and after the last check."""
+        """Per question, the answer in the ``(set-info :status ...)`` before it and after the last check."""
         answers: list[str | None] = []
         status: str | None = None
         for command in self.commands:
-            if command.name in CHECKS:
-                answers.append(status if status != "unknown" else None)
+            if command.name in QUESTIONS:
+                # A status is about assertions. Before a query, it may be about the rules or about the goal.
+                answers.append(status if status != "unknown" and command.name in CHECKS else None)
                 status = None
             elif command.name == "set-info":
                 tokens = self._lexemes(command)
@@ -138,7 +139,7 @@ class Script:
         """The commands that may print what looks like an answer: index, echoed word (None for a check)."""
         found: list[tuple[int, str | None]] = []
         for index, command in enumerate(self.commands):
-            if command.name in CHECKS:
+            if command.name in QUESTIONS:
                 found.append((index, None))
             elif command.name == "echo":
                 word = self._lexemes(command)[2]

@@ -92,6 +92,82 @@ def test_a_wrong_answer_to_horn_clauses_is_seen(limit: int, lie: str, fake: Fake
     assert "rounds" in found[0]
 
 
+DERIVATION = """(let ((a!1 (forall ((A Int)) (! (=> (and (p A) {}) (p (+ 1 A))) :weight 0))))
+(let ((a!2 ((_ hyper-res 0 0 0 1) (asserted a!1) ((_ hyper-res 0 0) (asserted (p 0)) (p 0)) (p 1))))
+(let ((a!3 ((_ hyper-res 0 0 0 1) (asserted (forall ((A Int)) (=> (and (p A) (not (< A 2))) query!0)))
+((_ hyper-res 0 0 0 1) (asserted a!1) a!2 (p {})) query!0)))
+(mp a!3 (asserted (=> query!0 false)) false))))"""
+
+
+@pytest.mark.parametrize(
+    ("premise", "last", "part"),
+    [("(< A 3)", 2, ""), ("(< A 3)", 3, "each step"), ("(< A 9)", 2, "rules"), ("(< A 3)", 1, "each step")],
+)
+def test_a_derivation_that_does_not_replay_is_seen(premise: str, last: int, part: str, fake: Fake) -> None:
+    printed = DERIVATION.format(premise, last)
+    body = f"if 'print-certificate' in text:\n    say('sat', {printed!r}); sys.exit()"
+    found, held = tried(liar_with_z3(fake, body), HORN.format(3), "derivation")
+    assert [part in why for why in found] == [True] * bool(part)
+    assert part or held == {"held": 2}
+    assert tried(find_solver("z3"), HORN.format(3), "derivation") == ([], {"held": 2})
+
+
+@pytest.mark.parametrize(
+    "printed", ["(mp a b c)", "(p 0)", "(mp ((_ trust) a b) (asserted (=> b false)) false)"]
+)
+def test_a_derivation_of_another_form_is_not_judged(printed: str, fake: Fake) -> None:
+    body = f"if 'print-certificate' in text:\n    say('sat', {printed!r}); sys.exit()"
+    found, held = tried(liar_with_z3(fake, body), HORN.format(3), "derivation")
+    assert found == []
+    assert "held" not in held
+    assert len(held) == 1
+
+
+RULES = """(declare-rel p (Int))(declare-rel goal (Int))(declare-var x Int)(declare-var y Int)
+(rule (=> (= x 0) (p x)) start)(rule (=> (and (p x) (= y (+ x 1)) (< x {})) (p y)))
+(rule (=> (and (p x) (not (< x 2))) (goal x)))(query goal :print-answer true)"""
+
+
+@pytest.mark.parametrize(("limit", "lie"), [(1, "sat"), (3, "unsat")])
+@pytest.mark.parametrize(
+    ("relation", "where"), [("fixedpoint", "':fp.engine' not in text"), ("levels", "'(query' in text")]
+)
+def test_a_wrong_answer_to_a_query_is_seen(
+    relation: str, where: str, limit: int, lie: str, fake: Fake
+) -> None:
+    text = RULES.format(limit)
+    found, held = tried(find_solver("z3"), text, relation)
+    assert found == []
+    assert held["held"] >= 1
+    liar = liar_with_z3(fake, f"if {where}:\n    say({lie!r}); sys.exit()")
+    found, _ = tried(liar, text, relation)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "(assert (p 1))",
+        "(push)",
+        "(declare-rel r (Int) interval_relation)",
+        "(declare-fun f (Int) Int)",
+        "(rule (=> (not (p x)) (p y)))",
+    ],
+)
+def test_more_than_relations_and_rules_is_not_judged(other: str) -> None:
+    text = RULES.format(3).replace("(query", f"{other}(query")
+    found, held = tried(find_solver("z3"), text, "fixedpoint")
+    assert found == []
+    assert "held" not in held
+
+
+def test_the_second_query_is_one_of_its_own(fake: Fake) -> None:
+    text = RULES.format(1) + "(rule (p 7))(query goal)"
+    body = "if ':fp.engine' not in text:\n    say('unknown', 'unsat'); sys.exit()"
+    assert tried(find_solver("z3"), text, "own-model")[1] == {"held": 2}
+    assert len(tried(liar_with_z3(fake, body), text, "fixedpoint")[0]) == 1
+
+
 def test_what_is_not_horn_is_not_judged() -> None:
     text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (or (p x) (p (+ x 1)))))(check-sat)"
     assert tried(find_solver("z3"), text, "horn") == ([], {"no Horn clauses": 1})
@@ -151,6 +227,8 @@ PLANTED = {
         " (< x 1) :precision precise :depth 1",
     ),
     "assumption": ("(check-sat-assuming (a b))", "", " b", ""),
+    "derivation": ("(query p :print-certificate true)", "sat\n(asserted (not (p 1)))", "(not", "(and"),
+    "query": ("(query p)", "sat", "sat", "unsat"),
     "interpretation": (
         "(set-logic HORN)(get-model)",
         "sat\n(\n(define-fun p ((x Int)) Bool (< x 1))\n)",

@@ -55,6 +55,15 @@ def test_more_answers_than_questions_are_left_over() -> None:
     assert verdict(ONE, "sat\nunsat\nunsat\n").answers == ("sat",)
 
 
+def test_queries_about_rules_have_answers() -> None:
+    text = "(rule p)\n(query p :print-certificate true)\n(query q)\n(query p)\n"
+    printed = 'sat\n(mp a\n  false)\n(error "line 3 column 6: unknown function q")\nunsat\n'
+    got = verdict(text, printed, code=1)
+    assert got.answers == ("sat", None, "unsat")
+    failed = verdict("(rule p)(query p)", '(error "query failed: ")\nunknown\n', code=1)
+    assert (failed.outcome, failed.answers) == (Outcome.REFUSED, (None,))
+
+
 def test_an_error_in_a_query_leaves_answers_in_place() -> None:
     got = verdict(TWO, 'unsat\n(error "line 3 column 10: model is not available")\nunsat\n', code=1)
     assert (got.outcome, got.answers) == (Outcome.OK, ("unsat", "unsat"))

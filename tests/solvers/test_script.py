@@ -150,3 +150,10 @@ def test_any_bytes_are_read_without_complaint(data: bytes) -> None:
 
 def test_a_million_parentheses_are_read_in_linear_time() -> None:
     assert len(Script(b"(" * 500_000 + b")" * 500_000).commands) == 1
+
+
+def test_a_query_is_a_question_without_a_status() -> None:
+    script = Script(b"(set-info :status sat)(query p :print-answer true)(set-info :status unsat)(check-sat)")
+    assert [command.name for command in script.checks] == ["query", "check-sat"]
+    assert script.expected == (None, "unsat")
+    assert b"query" not in script.without_solving()
