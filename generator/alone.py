@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from generator.errors import GenerationError
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 BLOCK = 8
@@ -41,12 +42,18 @@ class WithAlone:
         """Yield the tests with ``start <= index < stop``, in order."""
         while start < stop:
             end = min(stop, start // BLOCK * BLOCK + BLOCK)
-            if kind := self.kind_of(start):
-                tests = self._own[kind].generate(start, end)
-                yield from (replace(test, only=(kind,)) for test in tests)
-            else:
-                yield from self._shared.generate(start, end)
+            yield from self._alone(start, end) or self._shared.generate(start, end)
             start = end
+
+    def _alone(self, start: int, end: int) -> list[GeneratedTest]:
+        """The tests of a part of a block for a solver alone; none if the block is for all."""
+        kind = self.kind_of(start)
+        if not kind:
+            return []
+        try:
+            return [replace(test, only=(kind,)) for test in self._own[kind].generate(start, end)]
+        except GenerationError:  # it can use nothing of what only this solver accepts
+            return []
 
 
 class ClassedWithAlone(WithAlone):

@@ -95,15 +95,19 @@ class Bandit:
         found = (sum(p.found for p in self.paid.values()) + 0.5) / seconds
         decided = (sum(p.decided for p in self.paid.values()) + 1) / seconds
         wins = dict.fromkeys(self.paid, 0)
-        draw = self._chance.gammavariate
         for _ in range(_DRAWS):
             best, best_score = "", -1.0
-            for arm, p in self.paid.items():
-                of_found = draw(self.prior + p.found, 1 / (self.prior + found * p.seconds))
-                of_decided = draw(1 + p.decided, 1 / (1 + decided * p.seconds))
-                score = self.found_weight * of_found + (1 - self.found_weight) * of_decided
+            for arm, paid in self.paid.items():
+                score = self._score(paid, found, decided)
                 if score > best_score:
                     best, best_score = arm, score
             wins[best] += 1
         even = self.even / len(self.paid)
         return {arm: even + (1 - self.even) * count / _DRAWS for arm, count in wins.items()}
+
+    def _score(self, paid: Payments, found: float, decided: float) -> float:
+        """One draw of what an arm pays per second, where all arms together have these two rates."""
+        draw = self._chance.gammavariate
+        of_found = draw(self.prior + paid.found, 1 / (self.prior + found * paid.seconds))
+        of_decided = draw(1 + paid.decided, 1 / (1 + decided * paid.seconds))
+        return self.found_weight * of_found + (1 - self.found_weight) * of_decided

@@ -61,11 +61,12 @@ _MAX_LISTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A test and what it shows."""
+    """A test and what it shows, at this stage."""
 
     name: TestName
     candidate: Candidate
     test: GeneratedTest
+    stage: int
 
 
 @dataclass(slots=True)
@@ -163,13 +164,14 @@ class Book:
         ahead = (shown.name for shown in self._to_confirm)
         return {*waiting, *ahead, *(shown.name for shown in self._confirming.values())}
 
-    def next_task(self, limits: Limits) -> ConfirmTask | None:
-        """The next candidate to confirm."""
+    def next_task(self, limits: Callable[[int], Limits]) -> ConfirmTask | None:
+        """The next candidate to confirm, with the limits for its stage."""
         if not self._to_confirm:
             return None
         shown = self._to_confirm.popleft()
         self._confirming[shown.candidate.key] = shown
-        return ConfirmTask(shown.name, shown.test, shown.candidate, limits, self.reduction)
+        given = limits(shown.stage)
+        return ConfirmTask(shown.name, shown.test, shown.candidate, given, self.reduction)
 
     def next_reduction(self) -> ReduceTask | None:
         """The next finding to reduce, as it may have the cause of another one; None while other work is due.
@@ -213,8 +215,10 @@ class Book:
         self._merged[gone.key] = kept.key
         self._listed.pop(kept.id, None)
 
-    def take(self, name: TestName, candidate: Candidate, test: GeneratedTest) -> Iterator[Event]:
-        """A test shows a candidate."""
+    def take(
+        self, name: TestName, candidate: Candidate, test: GeneratedTest, stage: int = 0
+    ) -> Iterator[Event]:
+        """A test shows a candidate, at this stage."""
         # When it was confirmed, one of the solvers may have been found to be the culprit.
         labels = set(map(self._plain, (candidate.label, *candidate.solvers)))
         kind = str(candidate.finding_class)
@@ -227,7 +231,7 @@ class Book:
         if key != candidate.key and not self._is_worth_a_look(candidate) and self._is_known_error(key):
             return
         record = self.records.get(key)
-        shown = _Shown(name, candidate, test)
+        shown = _Shown(name, candidate, test, stage)
         if record is None and key in self.known:
             # Of an earlier hunt, and now seen in this one, too.
             record = self.records[key] = self.known[key]

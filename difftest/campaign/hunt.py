@@ -248,6 +248,8 @@ class _Hunt:
         while True:
             try:
                 self._feed()
+                for note in self.schedule.take_notes():
+                    yield WorkerNotice(note)
                 if not self.running:
                     break
                 result = self.executor.next_result(self.options.progress_seconds)
@@ -456,9 +458,9 @@ class _Hunt:
         # What a stage shows is followed up at once; the counts below are of the last one only.
         if result.test is not None:
             for candidate in result.candidates:
-                yield from self.book.take(task.name, candidate, result.test)
+                yield from self.book.take(task.name, candidate, result.test, task.stage)
         for candidate, test in result.others:
-            yield from self.book.take(task.name, candidate, test)
+            yield from self.book.take(task.name, candidate, test, task.stage)
         if not task.confirms:
             self.tally.count(result, decided)
             yield TestDone(task.name.index, result.verdicts, decided, task.stage, task.name.strategy)

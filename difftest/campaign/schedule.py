@@ -24,6 +24,7 @@ from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
+from generator.errors import GenerationError
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40
@@ -110,6 +111,7 @@ class Schedule:
             if test_class in ("", _class_of(self._strategies[name], index))
         )
         done = sum(bucket.tests for bucket in loaded.buckets) if loaded else 0
+        self._notes: list[str] = []
         self._left = _ENDLESS if limit is None else max(0, limit - done)
 
     def next(self, made: bool) -> tuple[TestName, GeneratedTest | None] | None:
@@ -132,6 +134,11 @@ class Schedule:
             self._left -= 1
             return name, test
         return None
+
+    def take_notes(self) -> list[str]:
+        """What a user should know, told once: strategies that end because of an error, others being left."""
+        notes, self._notes = self._notes, []
+        return notes
 
     def make(self, name: TestName) -> GeneratedTest | None:
         """The test of this name; None if there is none."""
@@ -210,7 +217,12 @@ class Schedule:
         name = TestName(*arm.key, index)
         test = None
         if made:
-            test = self._in_order(arm) if not arm.state.test_class else self.make(name)
+            try:
+                test = self._in_order(arm) if not arm.state.test_class else self.make(name)
+            except GenerationError as problem:
+                if all(a.state.exhausted for a in self._arms.values() if a.strategy is not arm.strategy):
+                    raise
+                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {problem}")
             if test is None:
                 self.exhausted(name)
                 return None

@@ -22,7 +22,11 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.specs import Solver
 
+# A run that confirms gets twice the longest limit and at least so many seconds; but where a short limit was
+# enough to show something, no more than so many times that, and at least so many seconds again.
 _CONFIRM_SECONDS = 10.0
+_CONFIRM_FACTOR = 50.0
+_CONFIRM_LEAST = 5.0
 # Promising tests may take this share of the solvers' time, and these seconds in any case.
 _PROMISING_SHARE = 0.2
 _PROMISING_SECONDS = 60.0
@@ -66,8 +70,6 @@ class Stages:
         self._longest = max(stage.seconds for stage in stages)
         self._pace = Pace(stages[0].seconds) if paced else None
         self._promising_seconds = 0.0
-        self.confirming = replace(limits, seconds=max(_CONFIRM_SECONDS, 2 * self._longest))
-        """What a run gets that confirms a finding."""
 
     @property
     def last(self) -> int:
@@ -79,6 +81,12 @@ class Stages:
         if stage == 0 and self._pace is not None:
             return replace(self._limits[0], seconds=self._pace.limit)
         return self._limits[stage]
+
+    def confirming(self, stage: int) -> Limits:
+        """What a run gets that confirms what a run of this stage showed."""
+        longest = max(_CONFIRM_SECONDS, 2 * self._longest)
+        enough = max(_CONFIRM_LEAST, _CONFIRM_FACTOR * self._stages[stage].seconds)
+        return replace(self._limits[stage], seconds=min(longest, enough))
 
     def decided(self, result: RunResult) -> None:
         """All solvers decided a test: the pace follows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
 from solvers.specs import Solver, is_asked
+
+_UNSUPPORTED = re.compile(r"^unsupported\b", re.MULTILINE)
 
 
 class Runner:
@@ -85,7 +88,12 @@ class Runner:
         if PROFILES[solver.family].library:
             # Its options are set when it is loaded; those of a mode are sent with the text.
             added = tuple(option for option in solver.mode if not is_asked(option))
-            return engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
+            run = engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
+            if _UNSUPPORTED.search(run.stdout) is None:
+                return run
+            # The libraries of old releases do not know all commands that their programs do: those for
+            # optimisation, for one.
+            return self._start(solver, script, self._written(script), limits)
         return engine.evaluate(given.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:

@@ -31,7 +31,7 @@ def written(folder: Path, options: tuple[str, ...]) -> FindingRecord:
     candidate = Candidate("crash", (there.name,), key, there.name, "crash")
     book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _: None)
     assert not list(book.take(TestName("s", "", 0), candidate, GeneratedTest(0, TEXT, "s")))
-    task = book.next_task(Limits())
+    task = book.next_task(lambda stage: Limits())
     assert task is not None
     verdict = Verdict(Outcome.CRASH, (None,), 0.1, "crash", "a.cpp:1")
     evidence = Shown((there,), {there.name: verdict}, {there.name: Run("exit", 1, None, "", "", 0.1)})

@@ -13,6 +13,7 @@ from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
+from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
 
 
@@ -85,6 +86,22 @@ def test_a_strategy_that_ends_leaves_the_turns_to_the_others() -> None:
     schedule = Schedule([Counting("x", 2)], 1, bandit=True)
     assert len(names(schedule, 9)) == 2
     assert schedule.arms()[0].exhausted
+
+
+@pytest.mark.parametrize("bandit", [True, False])
+def test_a_strategy_that_fails_leaves_the_hunt_to_the_others(bandit: bool) -> None:
+    class Failing(Counting):
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            yield from super().generate(start, min(stop, 3))
+            raise GenerationError("nothing can be used")
+
+    schedule = Schedule([Failing("x"), Counting("y")], 1, bandit, limit=30)
+    found = Counter(name.strategy for name in names(schedule, 30))
+    assert found == {"x": 3, "y": 27}
+    assert schedule.take_notes() == ["strategy x has no more tests: nothing can be used"]
+    assert schedule.take_notes() == []
+    with pytest.raises(GenerationError, match="nothing can be used"):
+        names(Schedule([Failing("x")], 1, bandit, limit=30), 30)
 
 
 def test_workers_that_make_tests_tell_when_there_are_no_more() -> None:

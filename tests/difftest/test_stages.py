@@ -69,6 +69,14 @@ def test_a_solver_whose_runs_are_too_short_for_a_slowdown_gets_no_more() -> None
     assert made.later(result(0, new=LATE, old=QUICK), 0.0) is None
 
 
+def test_what_shows_at_once_is_confirmed_with_less_time_than_what_takes_longer() -> None:
+    stages = Stages(DEFAULT_STAGES, Limits(), 1, [NEW, OLD])
+    given = [stages.confirming(stage).seconds for stage in range(len(DEFAULT_STAGES))]
+    assert given == [5.0, 20.0, 20.0]
+    long = Stages((Stage(30.0, 1.0),), Limits(), 1, [NEW, OLD])
+    assert long.confirming(0).seconds == 60.0
+
+
 def test_a_release_that_is_slow_everywhere_does_not_take_all_the_time() -> None:
     made = Stages(NEVER, Limits(), 1, [NEW, OLD])
     slow = result(1, new=LATE, old=QUICK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from difftest.campaign.turns import Turns
 from generator import GeneratedTest, Strategy, StrategySettings
 from generator.alone import BLOCK, EVERY, WithAlone, with_alone
 from generator.build import Sources, build_strategy
+from generator.errors import GenerationError
 from generator.strategy import ClassedStrategy
 from tests.generator.small import make_corpus
 
@@ -53,6 +54,27 @@ def test_what_one_solver_knows_is_in_tests_for_it_alone(corpus: Path, name: str)
 def test_one_kind_of_solver_has_no_tests_for_it_alone(corpus: Path) -> None:
     assert not isinstance(built(corpus, "skeletons", ["z3", "z3[smt.arith.solver=2]"]), WithAlone)
     assert not isinstance(built(corpus, "enumerate"), WithAlone)
+
+
+def test_where_a_solver_alone_gives_nothing_the_tests_are_for_all() -> None:
+    """It shows only when a test is made: that must not end a hunt."""
+
+    class Plain:
+        name, fingerprint = "plain", "none"
+
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            return (GeneratedTest(index, "(check-sat)", self.name) for index in range(start, stop))
+
+    class Nothing(Plain):
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            raise GenerationError("nothing can be used")
+            yield
+
+    made = with_alone(Plain(), {"z3": Nothing(), "cvc5": Plain()})
+    tests = list(made.generate(0, 2 * BLOCK * EVERY))
+    assert [test.index for test in tests] == list(range(2 * BLOCK * EVERY))
+    assert [test.index for test in tests if test.only] == list(range(len(tests) - BLOCK, len(tests)))
+    assert {test.only for test in tests} == {(), ("cvc5",)}
 
 
 def test_tests_for_a_solver_alone_are_a_class(corpus: Path) -> None:

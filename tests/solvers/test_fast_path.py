@@ -158,6 +158,15 @@ def test_other_libraries_and_releases_are_forked_too(spec: str, warm: Runner, fr
         assert (quick.stdout, quick.stderr, quick.code) == (slow.stdout, slow.stderr, slow.code)
 
 
+def test_what_an_old_library_does_not_know_its_program_is_asked(warm: Runner) -> None:
+    if releases.installed_release("z3", "4.8.5") is None:
+        pytest.skip("z3==4.8.5 is not in the cache")
+    old = find_solver("z3==4.8.5")
+    text = "(declare-const x Int)(assert (< 2 x 9))(minimize x)(check-sat)(get-value (x))"
+    verdict = warm.judge(old, Script(text.encode()), Limits(seconds=20.0))
+    assert (verdict.outcome, verdict.answers) == (Outcome.OK, ("sat",)), verdict.detail
+
+
 def test_z3_runs_in_this_process_too() -> None:
     said: list[bytes] = []
     assert SOLVERS[0].loadable is not None
