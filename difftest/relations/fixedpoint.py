@@ -40,10 +40,13 @@ class Rules:
         self.others = other_commands(case, self.predicates)
 
     def text(self, settings: Sequence[str], more: str = "") -> str:
-        """The script that asks for the goal; ``more`` stands behind its name."""
+        """The script that asks for the goal, with settings instead of those of its own; ``more`` stands
+        behind the goal's name.
+        """
+        names = tuple(f"{' '.join(line.split()[:2])} " for line in settings)
         lines = [
             *settings,
-            *self.others,
+            *(line for line in self.others if not line.startswith(names)),
             *(f"(declare-rel {d.name} ({' '.join(map(sort_text, d.params))}))" for d in self.predicates),
             f"(declare-rel {GOAL} ())",
             *(f"(rule {formula})" for formula in self.formulas),

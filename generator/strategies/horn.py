@@ -2,31 +2,38 @@
 
 The constants of the seed formula become the variables of the clauses. Some of them are the arguments of each
 predicate. Facts, steps and queries take conditions and terms from the seed formula, so that clauses are about
-its theory. Of a seed formula that has Horn clauses itself, some clauses are left out.
+its theory. Of a seed formula that has Horn clauses itself, some clauses are left out. For solvers that know
+rules, some tests have rules and a query about them instead.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Seed
+from generator.seeds.source import Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting, Value, integer
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
 from smtlib.printer import all_of, sort_text
+from smtlib.scanner import QUERY
+from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT
+from solvers.specs import parse_spec
 
 _MOST_VARIABLES = 8
 _MOST_ARGUMENTS = 4
 _KEPT_SHARE = 0.85
 _MOVED_SHARE = 0.5
+_RULES_SHARE = 0.3
 _JUDGES = ("horn", "own-model")
+_JUDGES_OF_RULES = ("horn", "own-model", "fixedpoint", "derivation")
+ONLY = COMMANDS[QUERY].only
+"""The solvers that know rules."""
 
 
 class Horn(SeedStrategy):
@@ -34,16 +41,27 @@ class Horn(SeedStrategy):
 
     name = "horn"
 
+    def __init__(
+        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int, has_rules: bool
+    ) -> None:
+        super().__init__(seeds, seed, settings, per_seed)
+        self._rules_share = _RULES_SHARE if has_rules else 0.0
+
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other clauses each time."""
         script = seed.script()
-        make = partial(_subset, script) if _is_horn(script) else _maker(seed)
-        while make is not None:
-            yield _mutant(seed, make(chance), chance)
+        if _is_horn(script):
+            while True:
+                yield _mutant(seed, _subset(script, chance), chance, False)
+        maker = _maker(seed)
+        while maker is not None:
+            has_rules = chance.random() < self._rules_share
+            yield _mutant(seed, maker.text(has_rules, chance), chance, has_rules)
 
 
-def _mutant(seed: Seed, text: str, chance: random.Random) -> Mutant:
-    return Mutant(lambda: text, (seed,), judged_by=chance.choice(_JUDGES))
+def _mutant(seed: Seed, text: str, chance: random.Random, has_rules: bool) -> Mutant:
+    judge = chance.choice(_JUDGES_OF_RULES if has_rules else _JUDGES)
+    return Mutant(lambda: text, (seed,), only=ONLY if has_rules else (), judged_by=judge)
 
 
 def _is_horn(script: SeedScript) -> bool:
@@ -78,8 +96,8 @@ class _Predicate:
     home: tuple[Declaration, ...]
 
     @property
-    def declaration(self) -> str:
-        return f"(declare-fun {self.name} ({' '.join(sort_text(d.result) for d in self.home)}) Bool)"
+    def sorts(self) -> str:
+        return f"({' '.join(sort_text(d.result) for d in self.home)})"
 
     def of(self, args: list[str]) -> str:
         return f"({self.name} {' '.join(args)})"
@@ -104,7 +122,7 @@ class _Maker:
             self._terms.setdefault(sort_text(term.sort), []).append(term)
         self._bound = " ".join(f"({d.name} {sort_text(d.result)})" for d in self._variables)
 
-    def __call__(self, chance: random.Random) -> str:
+    def text(self, has_rules: bool, chance: random.Random) -> str:
         """A script of facts, steps and queries."""
         most = min(_MOST_ARGUMENTS, len(self._variables))
         predicates = [
@@ -113,8 +131,15 @@ class _Maker:
         ]
         clauses = [self._fact(chance.choice(predicates), chance) for _ in range(chance.randint(1, 2))]
         clauses += [self._step(predicates, chance) for _ in range(chance.randint(1, 4))]
-        clauses += [self._query(chance.choice(predicates), chance) for _ in range(chance.randint(1, 2))]
-        return _script([*self._head, *(p.declaration for p in predicates)], clauses)
+        goal = f"{self._prefix}-goal" if has_rules else "false"
+        clauses += [self._query(chance.choice(predicates), goal, chance) for _ in range(chance.randint(1, 2))]
+        if not has_rules:
+            declared = [f"(declare-fun {p.name} {p.sorts} Bool)" for p in predicates]
+            return _script([*self._head, *declared], clauses)
+        declared = [f"(declare-rel {p.name} {p.sorts})" for p in predicates]
+        rules = [f"(rule {clause})" for clause in clauses]
+        lines = [*self._head, *declared, f"(declare-rel {goal} ())", *rules, f"(query {goal})"]
+        return "\n".join(lines) + "\n"
 
     def _clause(self, premises: list[str], conclusion: str) -> str:
         return f"(forall ({self._bound}) (=> {all_of(premises)} {conclusion}))"
@@ -131,8 +156,8 @@ class _Maker:
         conclusion = target.of(self._moved(target, chance))
         return self._clause([*premises, *self._some_conditions(chance)], conclusion)
 
-    def _query(self, predicate: _Predicate, chance: random.Random) -> str:
-        return self._clause([_at_home(predicate), *self._some_conditions(chance)], "false")
+    def _query(self, predicate: _Predicate, goal: str, chance: random.Random) -> str:
+        return self._clause([_at_home(predicate), *self._some_conditions(chance)], goal)
 
     def _some_conditions(self, chance: random.Random) -> list[str]:
         count = min(len(self._conditions), chance.randrange(3))
@@ -181,7 +206,11 @@ ENTRY = StrategyEntry(
     takes="seeds",
     knows="nothing",
     make=lambda inputs: Horn(
-        inputs.seeds, inputs.settings.seed, inputs.values, integer(inputs.values, "tests")
+        inputs.seeds,
+        inputs.settings.seed,
+        inputs.values,
+        integer(inputs.values, "tests"),
+        any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers),
     ),
     needs=frozenset(("seeds",)),
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),

@@ -161,6 +161,13 @@ def test_more_than_relations_and_rules_is_not_judged(other: str) -> None:
     assert "held" not in held
 
 
+def test_settings_of_a_script_do_not_choose_the_engine(fake: Fake) -> None:
+    text = "(set-option :fp.engine bmc)" + RULES.format(3)
+    body = "if ':fp.engine bmc' in text:\n    say('unsat'); sys.exit()"
+    found, held = tried(liar_with_z3(fake, body), text, "fixedpoint")
+    assert (len(found), held) == (1, {"violated": 1})
+
+
 def test_the_second_query_is_one_of_its_own(fake: Fake) -> None:
     text = RULES.format(1) + "(rule (p 7))(query goal)"
     body = "if ':fp.engine' not in text:\n    say('unknown', 'unsat'); sys.exit()"
@@ -227,7 +234,12 @@ PLANTED = {
         " (< x 1) :precision precise :depth 1",
     ),
     "assumption": ("(check-sat-assuming (a b))", "", " b", ""),
-    "derivation": ("(query p :print-certificate true)", "sat\n(asserted (not (p 1)))", "(not", "(and"),
+    "derivation": (
+        "(query p :print-certificate true)",
+        "sat\n(mp (asserted (=> (q 1) p)) (asserted (=> p false)) false)",
+        "(q 1)",
+        "(not (q 1))",
+    ),
     "query": ("(query p)", "sat", "sat", "unsat"),
     "interpretation": (
         "(set-logic HORN)(get-model)",

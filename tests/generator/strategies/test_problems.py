@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from difftest.oracles import ORACLES
+from difftest.relations.fixedpoint import as_clauses
 from generator import GenerationError, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.build import Sources, build_strategy
 from generator.strategy import GeneratedTest
 from smtlib import BOOL, CheckedScript, check_script, read_script
 from smtlib.horn import read_clauses
 from smtlib.shapes import OBJECTIVES
+from solvers.running.script import Script
 from tests.generator.small import formulas
 
 NAMES = ("optimise", "horn", "eliminate")
@@ -42,7 +44,7 @@ def checked(test: GeneratedTest) -> CheckedScript:
 @pytest.mark.parametrize("name", NAMES)
 def test_tests_are_well_sorted_and_name_an_oracle_in_turn(source: SeedSource, name: str) -> None:
     for test in made_by(source, name):
-        assert checked(test).commands[-1].name == "check-sat"
+        assert checked(test).commands[-1].name == ("query" if "declare-rel" in test.text else "check-sat")
         assert ORACLES[test.judged_by].in_turn
 
 
@@ -66,12 +68,21 @@ def test_objectives_of_a_seed_are_kept(tmp_path: Path) -> None:
 
 def test_horn_clauses_are_horn_clauses(source: SeedSource) -> None:
     for test in made_by(source, "horn"):
-        script = checked(test)
+        text = as_clauses(Script.of(test.text), 0).text if test.only else test.text
+        script = check_script(read_script(text))
         predicates = {d for c in script.commands if c.name == "declare-fun" for d in c.declarations}
         assert all(d.result is BOOL for d in predicates)
         heads = [clause.head for clause in read_clauses(script.assertions, predicates)]
         assert None in heads
         assert any(heads)
+
+
+def test_rules_are_for_the_solvers_that_know_them(source: SeedSource) -> None:
+    tests = made_by(source, "horn")
+    assert 4 <= sum("(query " in test.text for test in tests) <= 20
+    assert all(("(query " in test.text) == (test.only == ("z3",)) for test in tests)
+    others = make_strategy("horn", None, StrategySettings(seed=3, solvers=("cvc5",)), source)
+    assert not any("(query " in test.text for test in others.generate(0, 40))
 
 
 def test_of_horn_clauses_some_are_kept(tmp_path: Path) -> None:
