@@ -120,6 +120,12 @@ create table issue_link (
     duplicate boolean                   -- said to be the same issue
 );
 
+-- A file that a fix changed, for fixes in the tracker's own repository.
+create table fix_file (
+    target varchar not null,            -- as in the table issue_link
+    file varchar not null               -- path in the repository
+);
+
 -- A piece of code in an issue or a comment, or an attached file.
 create table block (
     id integer primary key,

@@ -138,6 +138,8 @@ def _order(found: Reasoned) -> tuple[int, ...]:
 
 def _by_answer(said: Mention, right: Collection[str]) -> str:
     """What the answers of a version say of it, if one answer is right."""
+    if said.answers == ("unknown",):
+        return BAD
     if len(right) != 1 or len(said.answers) != 1:
         return ""
     return GOOD if said.answers[0] in right else BAD

@@ -32,4 +32,8 @@ class RateLimited(HostError):
 
 
 class Denied(HostError):
-    """The token is wrong or lacks the permission."""
+    """The host refuses a request: the token is wrong or lacks the permission, or ``status`` says why."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status

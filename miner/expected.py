@@ -165,7 +165,9 @@ def _by_versions(versions: Sequence[Mention]) -> Expected | None:
     decided = [one for one in versions if len(one.answers) == 1 and one.answers[0] in ("sat", "unsat")]
     without = [one for one in decided if one.verdict not in ("", BAD)]
     differ = len({one.answers[0] for one in decided}) > 1
-    if not differ and not (without and any(one.verdict == BAD for one in versions)):
+    if not differ and not (
+        without and any(one.verdict == BAD or one.answers == ("unknown",) for one in versions)
+    ):
         return None
     best = (without or sorted(decided, key=lambda one: ordered(one.version)))[0]
     return Expected(best.answers[0], best.text, "versions")

@@ -20,6 +20,7 @@ from miner.attachments import LIMITS, AttachedFile, Downloader, Limits, Link, li
 from miner.classify import is_mined_by_default
 from miner.crawl import Crawler, Repository, TrackerGone, find_repository
 from miner.errors import BadInput, MinerError
+from miner.fixes import fetch_files, store_files
 from miner.hosts import known_hosts
 from miner.hosts.host import Host
 from miner.hosts.http import Answer, Client
@@ -39,6 +40,7 @@ class MineOptions:
     everything: bool = False
     attachments: bool = False
     recheck: bool = False
+    fix_files: bool = False
     limits: Limits = LIMITS
 
     @property
@@ -108,6 +110,9 @@ def mine_tracker(
             report.problem = str(gone)
         report.pages = crawler.pages
     Reading(archive, options, listener, live).read(report)
+    if options.fix_files and repository is not None and not report.problem:
+        report.fixes = fetch_files(archive, client, repository.name)
+    store_files(archive)
     report.requests, report.not_modified = client.sent - sent, client.not_modified - not_modified
     return report
 
@@ -123,6 +128,7 @@ def replay_tracker(
     archive = Archive(corpus, hosts[found.kind], found.id, found.name)
     report = TrackerReport(found.name)
     Reading(archive, options or MineOptions(), listener or Listener(), again=True).read(report)
+    store_files(archive)
     return report
 
 

@@ -37,12 +37,14 @@ class _Asked(msgspec.Struct, rename="kebab", forbid_unknown_fields=True, kw_only
     since: date | None = None
     all: bool | None = None
     attachments: bool | None = None
+    fix_files: bool | None = None
 
     def options(self, default: MineOptions) -> MineOptions:
         return MineOptions(
             since=default.since if self.since is None else self.since,
             everything=default.everything if self.all is None else self.all,
             attachments=default.attachments if self.attachments is None else self.attachments,
+            fix_files=default.fix_files if self.fix_files is None else self.fix_files,
         )
 
 

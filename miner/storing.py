@@ -43,6 +43,8 @@ class TrackerReport:
     formulas: int = 0
     new_formulas: int = 0
     attachments: int = 0
+    # Fixes whose changed files were fetched.
+    fixes: int = 0
     deleted: int = 0
     renamed_to: str = ""
     problem: str = ""

@@ -79,10 +79,10 @@ _OPPOSITE = {GOOD: BAD, FORMER: BAD, BAD: GOOD}
 _EVENT = re.compile(
     r"""\b(?:
         (?P<answer>(?:un)?sat|unknown)(?:isfiable)?\b(?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
-          |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option))
+          |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good
           |working|unaffected|correct))
-      | (?P<fixed>fix(?:es|ed)?|resolved|addressed|gone|(?:(?:can)?not|n['’]t|unable\s+to
+      | (?P<fixed>fix(?:es|ed)|resolved|addressed|gone|(?:(?:can)?not|n['’]t|unable\s+to
           |fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
       | (?P<good>work(?:s|ing)?|fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
           |solve[sd]?|terminate[sd]?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
@@ -223,8 +223,7 @@ def _verdict(text: str, said: Sequence[re.Match[str]], start: int) -> str:
             if negated is None:
                 return kind
             return BAD if kind != BAD else FIXED if "longer" in negated[0].lower() else GOOD
-    answers = {event["answer"].lower() for event in said if event["answer"]}
-    return BAD if answers == {"unknown"} else ""
+    return ""
 
 
 def _seconds(event: re.Match[str]) -> float:

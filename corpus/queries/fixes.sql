@@ -3,8 +3,7 @@
 -- parameter: class class = null  Only issues of this bug class: soundness, invalid-model, crash.
 -- needs: issue_link.fixes  exhume mine
 -- example: exhume query fixes
--- The files that a commit changed are in the repository, not in the tracker: `crash_files` are those where the
--- issues crashed.
+-- `crash_files` are those where the issues crashed; what fixes changed is in `fix-files`.
 with fix as (
     select distinct issue_id, kind, target
     from issue_link

@@ -69,6 +69,10 @@ def mine_command(
     attachments: Annotated[
         bool, typer.Option("--attachments", help="Also fetch files attached to issues.")
     ] = False,
+    fix_files: Annotated[
+        bool,
+        typer.Option("--fix-files", help="Also fetch which files fixes changed (one request for each fix)."),
+    ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Include open issues and issues that are not bugs.")
     ] = False,
@@ -90,7 +94,9 @@ def mine_command(
     The next run fetches only what changed, and resumes a run that was stopped.
     """
     places = [locate(tracker, host, api_url) for tracker in trackers or []]
-    options = MineOptions(None if since is None else parse_date(since), everything, attachments, recheck)
+    options = MineOptions(
+        None if since is None else parse_date(since), everything, attachments, recheck, fix_files
+    )
     if not places and not replay and not dumps:
         raise typer.BadParameter(f"give a tracker, such as {TRACKER}, or a dump with --from")
     if dumps and (replay or len(places) > 1):
@@ -173,6 +179,8 @@ def _line_of(report: TrackerReport) -> str:
     ]
     if report.attachments:
         parts.append(f"{report.attachments} attachments")
+    if report.fixes:
+        parts.append(f"files of {report.fixes} fixes")
     if report.deleted:
         parts.append(f"{report.deleted} issues were deleted from the tracker")
     if report.skipped:

@@ -67,6 +67,9 @@ class GitHub(Host):
         Listing("/issues/comments", (("sort", "updated"), ("direction", "asc")), "comments"),
     )
     census = Listing("/issues", (("state", "all"), ("sort", "created"), ("direction", "asc")))
+    commit_files = "/commits/{}"
+    request_files = "/pulls/{}/files?per_page=100"
+    file_key = "filename"
     reference = re.compile(
         rf"""
         https://github\.com/(?P<repo>{_NAME})/

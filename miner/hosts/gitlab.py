@@ -31,6 +31,9 @@ class GitLab(Host):
     token_command = ("glab", "config", "get", "token", "--host")
     lists = (Listing("/issues", (("order_by", "updated_at"), ("sort", "asc")), since="updated_after"),)
     census = Listing("/issues", (("order_by", "created_at"), ("sort", "asc")))
+    commit_files = "/repository/commits/{}/diff?per_page=100"
+    request_files = "/merge_requests/{}/diffs?per_page=100"
+    file_key = "new_path"
     reference = re.compile(
         rf"""
         https://(?!github\.com/)[\w.-]{{1,100}}/(?P<repo>{_NAME})/-/

@@ -73,6 +73,10 @@ class Host:
     census = Listing("/issues", ())
     # The path of an issue, before its number.
     issue_path = "/issues/"
+    # The paths of the files that a commit and a pull request changed, and the key of a file's name.
+    commit_files = ""
+    request_files = ""
+    file_key = ""
     # References in texts, with the groups repo, sha, number and kind (or repo2, ...), and `lead` for words
     # before the reference. `kinds` maps a kind to its name in the corpus and the sign before its number.
     reference = NOTHING

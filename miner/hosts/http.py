@@ -206,7 +206,7 @@ class Client:
         if status == 401:
             raise Denied(f"{self.api.title} does not accept the token (401): {self.api.token_advice}")
         if status not in (200, 304) and status not in GONE:
-            raise Denied(f"{self.api.title} refuses {path} ({status}): {_message(body)}")
+            raise Denied(f"{self.api.title} refuses {path} ({status}): {_message(body)}", status)
         if status == 304:
             self.not_modified += 1
         data = None

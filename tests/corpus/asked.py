@@ -75,6 +75,8 @@ def store_reports(corpus: Corpus) -> None:
     with corpus.transaction():
         storer = Storer(corpus, host, tracker, TrackerReport("Z3Prover/z3"))
         storer.store([prepare(issue) for issue in reports()])
+        files = ("src/smt/smt_context.cpp", "src/smt/theory_seq.cpp", "src/ast/ast.cpp")
+        corpus.insert("fix_file", ("target", "file"), [("Z3Prover/z3#12", file) for file in files])
 
 
 def bug_corpus(path: Path, folder: Path) -> Path:

@@ -151,7 +151,7 @@ def test_there_are_the_questions_that_people_ask() -> None:
         *("rules-new-since", "bug-prone-options", "bug-prone-tactics", "formulas-with", "formulas-like"),
         *("time-to-fix", "issues-behind-test", "failing-options", "unsoundness", "crash-places", "versions"),
         *("code-snippets", "separating-options", "formula-sizes", "duplicates", "fixes", "reporters-tools"),
-        *("contrast", "signature-pairs"),
+        *("contrast", "signature-pairs", "fix-files"),
     }
 
 
@@ -645,6 +645,13 @@ def test_duplicates_fixes_and_tools(path: Path) -> None:
         *("Z3Prover/z3#12", 1),
         ["soundness"],
         4.0,
+    ]
+    places = [row[:3] for row in asked(path, "fix-files", by="folder").rows]
+    assert places == [("src/ast", 1, 1.0), ("src/smt", 1, 1.0)]
+    [row] = records(asked(path, "fix-files", like="%seq%", theory="UnicodeStrings"))
+    assert [row[name] for name in ("place", "classes", "an_issue")] == [
+        *("src/smt/theory_seq.cpp", ["soundness"]),
+        "Z3Prover/z3#3",
     ]
     tools = {row["tool"]: row["issues"] for row in records(asked(path, "reporters-tools"))}
     assert tools == {"yinyang": 2}
