@@ -136,7 +136,7 @@ class Schedule:
         return None
 
     def take_notes(self) -> list[str]:
-        """What a user should know, told once: strategies that end because of an error, others being left."""
+        """What a user should know, each once: strategies that end because of an error, others being left."""
         notes, self._notes = self._notes, []
         return notes
 

@@ -22,8 +22,8 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.specs import Solver
 
-# A run that confirms gets twice the longest limit and at least so many seconds; but where a short limit was
-# enough to show something, no more than so many times that, and at least so many seconds again.
+# A run that confirms gets twice the longest limit, but at least 10 s. Where a short limit was enough to show
+# something, it gets 50 times that, but at least 5 s: what takes longer in a fresh process rarely shows there.
 _CONFIRM_SECONDS = 10.0
 _CONFIRM_FACTOR = 50.0
 _CONFIRM_LEAST = 5.0
