@@ -21,6 +21,8 @@ from smtlib.terms import declarations_in
 
 _MOST_VARIABLES = 3
 _INNER_SHARE = 0.3
+# A seed formula with one constant gives only a few tests.
+_MOST_REPEATS = 20
 
 
 class Eliminate(SeedStrategy):
@@ -29,10 +31,18 @@ class Eliminate(SeedStrategy):
     name = "eliminate"
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
-        """The seed formula with other variables each time."""
+        """The seed formula with other variables each time, until nothing new comes."""
         script = seed.script()
-        while script.bindable:
-            yield _mutant(seed, _text(script, script.bindable, chance))
+        made: set[str] = set()
+        repeats = 0
+        while script.bindable and repeats < _MOST_REPEATS:
+            text = _text(script, script.bindable, chance)
+            if text in made:
+                repeats += 1
+                continue
+            repeats = 0
+            made.add(text)
+            yield _mutant(seed, text)
 
 
 def _mutant(seed: Seed, text: str) -> Mutant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from difftest.oracles import ORACLES
 from difftest.relations.fixedpoint import as_clauses
 from generator import GenerationError, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.build import Sources, build_strategy
+from generator.seeds.strategy import SeedStrategy
 from generator.strategy import GeneratedTest
 from smtlib import BOOL, CheckedScript, check_script, read_script
 from smtlib.horn import read_clauses
@@ -93,6 +95,15 @@ def test_of_horn_clauses_some_are_kept(tmp_path: Path) -> None:
         kept = [line for line in test.text.splitlines() if line.startswith("(assert")]
         assert set(kept) <= set(clauses)
         assert len(kept) > 10
+
+
+def test_one_constant_gives_each_test_once(tmp_path: Path) -> None:
+    (tmp_path / "one.smt2").write_text("(declare-const x Int)(assert (< x 5))(check-sat)")
+    strategy = make_strategy("eliminate", None, StrategySettings(seed=3), seeds_of_folder(tmp_path))
+    assert isinstance(strategy, SeedStrategy)
+    chance = random.Random(1)
+    texts = [mutant.text() for mutant in strategy.mutants(strategy.draw(chance), chance)]
+    assert len(set(texts)) == len(texts) == 4
 
 
 def test_constants_become_variables(source: SeedSource) -> None:

@@ -1,0 +1,7 @@
+(set-option :produce-proofs true)
+(set-logic HORN)
+(declare-fun p (Int) Bool)
+(assert (p 0))
+(assert (forall ((x Int)) (not (p x))))
+(check-sat)
+(get-proof)
