@@ -18,11 +18,13 @@ from typing import TypeVar
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
-from difftest.models.totalise import not_total
+from difftest.models.totalise import Totaliser, not_total
+from smtlib.checker import check_script
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
 from smtlib.printer import print_term
 from smtlib.reader import SExp, SExpList, read_sexps
+from smtlib.script import read_script
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
 from solvers.options import OptionTable, option_table
@@ -166,6 +168,18 @@ class Case:
         found = {term.name for term in postorder(roots)} & not_total()
         if found:
             raise NotCheckable(f"not defined everywhere: {min(found)}")
+
+    def require_total(self) -> None:
+        """NotCheckable if something that is asserted has no value by the standard, as a division by zero: the
+        solver may choose another one in each script.
+        """
+        checked = check_script(read_script(self.script.text))
+        total = Totaliser(checked)
+        for command in checked.commands:
+            for term in (*command.terms, *(definition.body for definition in command.definitions)):
+                total.total(term)
+        if total.declarations or total.open_operators:
+            raise NotCheckable("values that are left open")
 
     @property
     def chance(self) -> random.Random:

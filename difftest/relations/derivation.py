@@ -172,6 +172,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     if not all(map(case.is_free, (_QUERY, "step!"))):
         raise NotCheckable("names that are taken")
     rules = Rules(case)
+    case.require_total()
     predicates = rules.predicates
     options = (*_OPTIONS, *(_NOT_MERGED if case.salt % 2 else ()))
     found = case.printed(rules.text(options, " :print-certificate true"), "sat")

@@ -115,6 +115,8 @@ def _closed(rule: Term, variables: Sequence[Declaration]) -> str:
 
 def _claims(case: Case) -> Iterator[Claim]:
     rules = Rules(case)
+    if case.answer == "sat":
+        case.require_total()
     engines = ["spacer"] + ["datalog"] * rules.is_finite + ["bmc"] * (case.answer == "unsat")
     rule = Rule.SAT if case.answer == "unsat" else Rule.UNSAT
     for engine in case.in_order(engines):

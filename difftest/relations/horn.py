@@ -106,6 +106,8 @@ def _claims(case: Case) -> Iterator[Claim]:
     if not (case.is_free(ARGUMENT) and case.is_free("round!")):
         raise NotCheckable("names that are taken")
     case.require_exact()
+    if case.answer == "sat":
+        case.require_total()
     unrolled = Unrolled(case)
     for rounds in case.in_order(range(_ROUNDS + 1)):
         names = unrolled.names(rounds)

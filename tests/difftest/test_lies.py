@@ -175,6 +175,15 @@ def test_the_second_query_is_one_of_its_own(fake: Fake) -> None:
     assert len(tried(liar_with_z3(fake, body), text, "fixedpoint")[0]) == 1
 
 
+OPEN = """(declare-fun p () Bool)(assert (=> (> 0.0 (/ 1.0 0.0)) p))(assert (not p))(check-sat)"""
+
+
+@pytest.mark.parametrize("relation", ["horn", "fixedpoint"])
+def test_a_value_that_is_left_open_is_no_contradiction(relation: str, fake: Fake) -> None:
+    assert tried(fake("say('sat')", "z3-liar"), OPEN, relation) == ([], {"values that are left open": 1})
+    assert tried(fake("say('sat')", "z3-liar"), OPEN.replace("/ 1.0 0.0", "/ 1.0 4.0"), relation)[0]
+
+
 def test_what_is_not_horn_is_not_judged() -> None:
     text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (or (p x) (p (+ x 1)))))(check-sat)"
     assert tried(find_solver("z3"), text, "horn") == ([], {"no Horn clauses": 1})
@@ -240,7 +249,7 @@ PLANTED = {
         "(q 1)",
         "(not (q 1))",
     ),
-    "query": ("(query p)", "sat", "sat", "unsat"),
+    "query": ("(set-option :fp.engine bmc)(query p)", "sat", "sat", "unsat"),
     "interpretation": (
         "(set-logic HORN)(get-model)",
         "sat\n(\n(define-fun p ((x Int)) Bool (< x 1))\n)",
