@@ -21,8 +21,7 @@ from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
 GROUPS = tuple("class area severity version commit last-good fixed-by introduced-by tool".split())
-# Groups that are read in comments only, and groups that are not.
-_IN_COMMENTS = ("fixed-by",)
+# Groups that are not read in comments.
 _NOT_IN_COMMENTS = ("last-good", "tool")
 
 # Characters read of each text and in total: what an issue is about is said at the start.
@@ -68,13 +67,13 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
     for place, where, text in _texts(issue, extraction):
         for rule in rules_for("classes.toml", text, place):
-            if place == "text" and rule.group in (_IN_COMMENTS if where == "body" else _NOT_IN_COMMENTS):
+            if place == "text" and where != "body" and rule.group in _NOT_IN_COMMENTS:
                 continue
             matches = rule.pattern.finditer(text)
             found = next((match for match in matches if not _is_of_another(match, issue.tracker)), None)
             if found is not None:
                 hits[rule.group].append(_hit(rule, found, place, where))
-    bug_class = _heaviest(hits["class"])
+    bug_class = _heaviest(_without_asides(hits["class"], extraction.prose["title"]))
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if bug_class.value in ("none", "regression"):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
@@ -83,6 +82,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     without = {one.value for one in said.good + said.fixed}
     named = [hit for hit in hits["version"] if hit[1].value not in without]
     affected = _strongest(said.bad) or _strongest(named) or next(iter(versions), None)
+    fixed_by = _strongest(hits["fixed-by"])
+    commits = [hit for hit in hits["commit"] if fixed_by is None or hit[1].value != fixed_by.value]
     last_good = _strongest(hits["last-good"]) or max(said.good, key=_order, default=None)
     last_good = last_good or _version_of_good_run(extraction, issue.tracker)
     return Classification(
@@ -90,8 +91,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         areas=tuple(_first_per_value(hits["area"])),
         severity=_severity(hits["severity"], bug_class),
         version=affected,
-        commit=_strongest(hits["commit"]) or next(iter(filter(None, map(_commit_of, failing))), None),
-        fixed_by=_strongest(hits["fixed-by"]),
+        commit=_strongest(commits) or next(iter(filter(None, map(_commit_of, failing))), None),
+        fixed_by=fixed_by,
         introduced_by=_strongest(hits["introduced-by"]),
         last_good=last_good,
         fixed_in=min(said.fixed, key=_order, default=None),
@@ -111,21 +112,29 @@ class _Said:
 
 def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
     own = kin_of(issue.tracker.rpartition("/")[2]) or ""
-    right = {formula.expected.answer for formula in extraction.formulas if formula.expected}
+    stated = [formula.expected for formula in extraction.formulas if formula.expected]
+    right = {one.answer for one in stated}
+    read = [
+        (where, one)
+        for where, text in extraction.prose.items()
+        for one in own_mentions(text[: _BODY_READ if where == "body" else _COMMENT_READ], own)
+    ]
+    later = {one.answer for one in stated if one.source.startswith("comment:")}
+    if later and all(one.answers == () or set(one.answers) <= later for _, one in read):
+        right = set()  # a comment calls the reported answer right
     said = _Said()
     neutral: set[str] = set()
-    for where, text in extraction.prose.items():
+    for where, one in read:
         is_comment = where.startswith("comment:")
-        for one in own_mentions(text[: _COMMENT_READ if is_comment else _BODY_READ], own):
-            verdict = one.verdict or ("" if is_comment else _by_answer(one, right))
-            found = Reasoned(one.version, one.text, where, "versions")
-            if verdict == BAD:
-                said.bad.append(({"title": 3, "body": 2}.get(where, 1), found))
-            elif verdict:
-                is_fixed = verdict == FIXED or (is_comment and verdict == GOOD)
-                (said.fixed if is_fixed else said.good).append(found)
-            elif not is_comment:
-                neutral.add(one.version)
+        verdict = one.verdict or ("" if is_comment else _by_answer(one, right))
+        found = Reasoned(one.version, one.text, where, "versions")
+        if verdict == BAD:
+            said.bad.append(({"title": 3, "body": 2}.get(where, 1), found))
+        elif verdict:
+            is_fixed = verdict == FIXED or (is_comment and verdict == GOOD)
+            (said.fixed if is_fixed else said.good).append(found)
+        elif not is_comment:
+            neutral.add(one.version)
     if not said.bad:
         # The version that the reporter uses: it works elsewhere, such as on another system.
         said.good = [one for one in said.good if one.value not in neutral]
@@ -147,8 +156,9 @@ def _by_answer(said: Mention, right: Collection[str]) -> str:
 
 def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[FormulaRun]) -> Crash | None:
     """Where the solver crashed: by the title of a crash, else by the failing runs, else by any output."""
-    outputs = [run.output for run in failing] + [run.output for run in extraction.runs[:20]]
-    texts = [output.text for output in outputs if output is not None]
+    texts = [run.output.text for run in failing if run.output is not None]
+    if bug_class.value != "none":
+        texts += _printed(extraction)
     found = [crash for text in dict.fromkeys(texts) if (crash := crash_of(text)) is not None]
     best = max(found, key=lambda crash: (bool(crash.file), bool(crash.function)), default=None)
     named = crash_of(extraction.prose["title"]) if bug_class.value in ("crash", "leak") else None
@@ -236,12 +246,31 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
         left -= len(text)
         if text:
             yield "text", where, text
-    output = "\n".join(run.output.text[:3000] for run in extraction.runs[:20] if run.output)
+    output = "\n".join(_printed(extraction))
     if output:
         yield "output", "output", output[:_BODY_READ]
     formulas = "\n".join(formula.original[:3000] for formula in extraction.formulas[:6])
     if formulas:
         yield "formula", "formula", formulas
+
+
+def _printed(extraction: Extraction) -> Iterable[str]:
+    """What solvers printed, and blocks of no known language without a formula: versions, traces, messages."""
+    yield from (run.output.text[:3000] for run in extraction.runs[:20] if run.output)
+    plain = [one.block.text for one in extraction.blocks if one.block.is_code and not one.written_in]
+    yield from (text[:3000] for text in plain[:10])
+
+
+_QUESTION = re.compile(
+    r"\W*(?:\[?question\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there)\b"
+    r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b)",
+    re.IGNORECASE,
+)
+
+
+def _without_asides(hits: Sequence[_Hit], title: str) -> Sequence[_Hit]:
+    """The hits of classes; of an issue that asks how to do something, not those in its texts."""
+    return [hit for hit in hits if hit[1].where in ("title", "output")] if _QUESTION.match(title) else hits
 
 
 def _heaviest(hits: Sequence[_Hit]) -> Reasoned:

@@ -13,7 +13,7 @@ _LONG = 300
 # A place in words, such as a title.
 _NAMED = re.compile(
     r"\b(?P<file>[\w+-]{1,80}\.(?:cpp|cc|cxx|c|h|hh|hpp|rs|java|scala|ml))"
-    r"(?::|,? [Ll]ine:? )(?P<line>\d{1,6})\b"
+    r"(?::|\"?,? [Ll]ine:? )(?P<line>\d{1,6})\b"
 )
 _FILE_AND_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 # "Fatal failure within FUNCTION at FILE:LINE", "FILE:LINE: FUNCTION: Assertion `...' failed",

@@ -46,7 +46,7 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
             answer = rule.value or found["a"].lower()
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
-                if own_solver and who != own_solver and not own_solver.startswith(who):
+                if own_solver and not own_solver.startswith(who) and kin_of(who) != kin_of(own_solver):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():

@@ -71,14 +71,15 @@ _IN_WORDS = re.compile(
 )
 # "With `smt.ematching=false` it answers sat", "when I pass --cegqi", "segfaults with --cegqi"
 _WITH_OPTIONS = re.compile(
-    r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:options?\s+)?"
+    r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:(?:options?|arguments?|flags?)\s+)?"
     r"((?:`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
     re.IGNORECASE,
 )
 # "While z3str3 and CVC4 return:", above an output
 _CREDITS = re.compile(
-    rf"\b({ANY_NAME})\d?\b[^.:\n]{{0,60}}?\b(?:returns?|gives?|says?|prints?|reports?|outputs?|answers?)"
-    r"[^.:\n]{0,40}:?\s*$",
+    rf"(?:^|\n)[ \t*]*(?:(?:and|while|both|or|{ANY_NAME})\d?[ ,:/*&]*)+$"
+    rf"|\b({ANY_NAME})\d?\b[^.:\n]{{0,60}}?\b(?:returns?|gives?|says?|prints?|reports?|outputs?|answers?|yields?"
+    r"|produces?|responds?)[^.:\n]{0,40}:?\s*$",
     re.IGNORECASE,
 )
 # "# with z3-4.8.5", above a command line
@@ -172,8 +173,8 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
     for found in islice(_mentions(block.text), 1000):
         code = found[1].strip()
         command = command_of(code)
-        if command is None and solver_family(code.split(" ")[0]) and (" -" in code or found.re is _LABELLED):
-            command = code
+        if command is None and solver_family(code.split(" ")[0]):
+            command = code if " -" in code or "=" in code or found.re is _LABELLED else None
         line = block.text.count("\n", 0, found.start(1))
         invocations = invocations_of(command, line) if command else []
         if command is None and own and found.re is _LABELLED and _OPTION.match(code):

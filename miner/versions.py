@@ -42,7 +42,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.$/@])v?(?P<v>\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre)[\w.]{0,40})?)"
+    r"(?<![\w.$/@])v?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre|alpha|beta|rmx)[\w.]{0,40})?)"
     r"(?![\w%])(?![\w-]*\.\w)"
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
@@ -82,17 +82,18 @@ _EVENT = re.compile(
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good
           |working|unaffected|correct))
-      | (?P<fixed>fix(?:es|ed)|resolved|addressed|gone|(?:(?:can)?not|n['’]t|unable\s+to
-          |fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
+      | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove))
+          |fix(?:es|ed)|resolved|addressed|gone|will\s+be\s+(?:in|part|released|included)
+          |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
       | (?P<good>work(?:s|ing)?|fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |solve[sd]?|terminate[sd]?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
-          |immediately|prove[sd]?|verif(?:y|ies|ied)|unaffected|as\s+expected
+          |solve[sd]?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |immediately|proves?|verif(?:y|ies|ied)|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
           |slow(?:er|ly|down|s)?|regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
           |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|inconsistent|reproduc\w*|happens?|occurs?
-          |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse)
+          |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -106,7 +107,7 @@ _BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\b(?:than|compared\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
     r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
-    r"|regress\w*\s+(?:from|after))\W+(?:\w+\W+){0,3}$",
+    r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
 )
 _BOUND = re.compile(
@@ -148,6 +149,8 @@ def _in_sentence(text: str) -> list[Mention]:
     found = [match for match in _VERSION.finditer(text) if _is_of_a_solver(text, match.start())]
     if not found:
         return []
+    if text.endswith("?"):  # asks, and does not say
+        return [Mention(match["v"], "", "", (), text[:200]) for match in found]
     cuts = [0, *(match.start() for match in _APART.finditer(text)), len(text)]
     named: list[Mention] = []
     timed: list[float] = []

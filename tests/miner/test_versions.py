@@ -24,6 +24,7 @@ from miner.versions import mentions
         ("3 seconds with 4.8.9 and 5 minutes with 4.8.10", "4.8.9 good, 4.8.10 bad"),
         ("I cannot reproduce this with 4.12.1", "4.12.1 fixed"),
         ("It no longer crashes in 4.12.1", "4.12.1 fixed"),
+        ("It no longer works in 1.0.3", "1.0.3 bad"),
         ("I use 4.8.7 here", "4.8.7 "),
         ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
     ],
