@@ -129,7 +129,7 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
 
 
 def _sequence(mine: Sequence[FormulaRun], others: Sequence[FormulaRun]) -> Expected | None:
-    """The answers of the other solvers to several checks, if they agree and a run of the tracker's solver has others."""
+    """The answers of other solvers to several checks, if they agree and a run of the tracker's has others."""
     sequences = {run.answers for run in others if run.answers}
     right = next(iter(sequences)) if len(sequences) == 1 else ()
     if len(right) > 1 and any(len(run.answers) == len(right) and run.answers != right for run in mine):
