@@ -1,18 +1,23 @@
 """Allocates time to arms by Thompson sampling over past rewards.
 
-An arm (a strategy, or one class of a strategy's tests) has two rewards per second of its time, which goes
-into making tests, running them and confirming what they show: findings with a new key, and decided tests.
-Findings are the goal of a hunt, but they are rare; decided tests are frequent and show early whether the
-tests of an arm are useful. Each arm's two rates have a Gamma posterior (counts in time are Poisson), whose
-prior is the mean over all arms, worth half a finding and one decided test. A draw scores an arm by
+An arm (a strategy, or one class of a strategy's tests) is rewarded with findings with a new key per second
+of its time, which goes into making tests, running them and confirming what they show. Its rate has a Gamma
+posterior (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding. An arm's
+share of the time is how often a draw from its posterior is the highest. The draws are those of a posterior
+that knows ``SHARPNESS`` times as much: a hunt of minutes with ten arms is over before the posteriors are
+narrow, and causes are found once, so to know the best arm exactly is worth less than to use a good one early.
+In replays of recorded campaigns (``scripts/bench_bandit``, docs/results.md) that was best, or as good as any.
 
-    FOUND_WEIGHT * found rate / mean found rate + (1 - FOUND_WEIGHT) * decided rate / mean decided rate
+``EVEN`` of the time is split evenly, so that every arm is still tried. Old rewards count less, by half for
+each ``HALF_LIFE`` of that time, so an arm whose bugs are all found gets less time.
 
-and an arm's share of the time is how often it scores best. ``EVEN`` of the time is split evenly, so that
-every arm is still tried. Old rewards count less, by half for each ``HALF_LIFE`` of that time, so an arm
-whose bugs are all found gets less time.
+Where findings are too few to go by (``Cautious``), decided tests count, too: they are frequent and show early
+whether the tests of an arm are useful. A draw then scores an arm by
 
-Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011).
+    found weight * found rate / mean found rate + (1 - found weight) * decided rate / mean decided rate
+
+Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011),
+whose posterior reshaping, with alpha = 1 / ``SHARPNESS``, is this.
 The same payments in the same order give the same shares.
 """
 
@@ -22,7 +27,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-FOUND_WEIGHT = 0.8
+SHARPNESS = 8.0
 EVEN = 0.25
 HALF_LIFE = 4 * 3600.0
 PRIOR = 0.5
@@ -44,7 +49,8 @@ class Payments:
 class Bandit:
     """Shares of the time for ``arms``. ``paid`` may hold what they paid before."""
 
-    found_weight = FOUND_WEIGHT
+    found_weight = 1.0
+    sharpness = SHARPNESS
     even = EVEN
     half_life = HALF_LIFE
     prior = PRIOR
@@ -107,7 +113,16 @@ class Bandit:
 
     def _score(self, paid: Payments, found: float, decided: float) -> float:
         """One draw of what an arm pays per second, where all arms together have these two rates."""
-        draw = self._chance.gammavariate
-        of_found = draw(self.prior + paid.found, 1 / (self.prior + found * paid.seconds))
+        draw, sharp = self._chance.gammavariate, self.sharpness
+        of_found = draw(sharp * (self.prior + paid.found), 1 / sharp / (self.prior + found * paid.seconds))
+        if self.found_weight == 1:
+            return of_found
         of_decided = draw(1 + paid.decided, 1 / (1 + decided * paid.seconds))
         return self.found_weight * of_found + (1 - self.found_weight) * of_decided
+
+
+class Cautious(Bandit):
+    """For the classes of one strategy, and for oracles that take turns: findings are few for each of them."""
+
+    found_weight = 0.8
+    sharpness = 1.0

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.documents import from_document, to_document
-from difftest.campaign.bandit import Bandit, Payments
+from difftest.campaign.bandit import Bandit, Cautious, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
@@ -75,7 +75,7 @@ class Schedule:
     ``limit`` is how many tests the whole campaign has (None: all there are); ``loaded`` is what an earlier
     run of it left: what was handed out and not done comes first. The strategies named in ``first`` come
     before all others, to the end, and their tests start at a later stage (``difftest.campaign.stages``).
-    ``policy`` divides the time, if ``bandit`` is set.
+    ``policy`` divides the time among the strategies, if ``bandit`` is set.
     """
 
     def __init__(
@@ -293,7 +293,7 @@ class _Bandits:
         self._by_strategy: dict[str, list[_Arm]] = {}
         for arm in arms:
             self._by_strategy.setdefault(arm.strategy.name, []).append(arm)
-        self._classes: dict[str, Bandit] = {}
+        self._classes: dict[str, Cautious] = {}
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
@@ -307,7 +307,7 @@ class _Bandits:
                 sum(p.seconds for p in paid.values()),
             )
             live = [arm.state.test_class for arm in of_strategy if not arm.state.exhausted]
-            self._classes[strategy] = policy(live, seed + 1 + number, paid)
+            self._classes[strategy] = Cautious(live, seed + 1 + number, paid)
         live_strategies = [
             s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)
         ]

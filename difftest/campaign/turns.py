@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from difftest.campaign.bandit import Bandit
+from difftest.campaign.bandit import Cautious
 from generator.strategy import GeneratedTest
 
 SHARE = 0.15
@@ -25,7 +25,7 @@ class Turns:
         self, names: Sequence[str], seed: int, by_kind: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self._by_kind = by_kind or {}
-        self._bandit = Bandit(names, seed)
+        self._bandit = Cautious(names, seed)
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
 
