@@ -6,10 +6,11 @@ posterior (counts in time are Poisson), whose prior is the mean over all arms, w
 share of the time is how often a draw from its posterior is the highest. The draws are those of a posterior
 that knows ``SHARPNESS`` times as much: a hunt of minutes with ten arms is over before the posteriors are
 narrow, and causes are found once, so to know the best arm exactly is worth less than to use a good one early.
-In replays of recorded campaigns (``scripts/bench_bandit``, docs/results.md) that was best, or as good as any.
+Replays of recorded campaigns chose the constants (``scripts/bench_bandit``, docs/results.md).
 
-``EVEN`` of the time is split evenly, so that every arm is still tried. Old rewards count less, by half for
-each ``HALF_LIFE`` of that time, so an arm whose bugs are all found gets less time.
+``EVEN`` of the time is split evenly, so that every arm is still tried. Old rewards count less, so that an arm
+whose bugs are all found gets less time: by half for each ``SHARE`` of the time so far, which is at least
+``LEAST_HALF_LIFE`` and at most ``HALF_LIFE``. Without that, sharp draws keep to an arm that has no more.
 
 Where findings are too few to go by (``Cautious``), decided tests count, too: they are frequent and show early
 whether the tests of an arm are useful. A draw then scores an arm by
@@ -23,6 +24,7 @@ The same payments in the same order give the same shares.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +32,8 @@ from dataclasses import dataclass
 SHARPNESS = 8.0
 EVEN = 0.25
 HALF_LIFE = 4 * 3600.0
+LEAST_HALF_LIFE = 30.0
+SHARE = 0.5
 PRIOR = 0.5
 _DRAWS = 64
 # Shares are drawn again when the arms' time has grown by this share, or by these seconds if that is more.
@@ -53,6 +57,8 @@ class Bandit:
     sharpness = SHARPNESS
     even = EVEN
     half_life = HALF_LIFE
+    least = LEAST_HALF_LIFE
+    share = SHARE
     prior = PRIOR
 
     def __init__(self, arms: Sequence[str], seed: int, paid: Mapping[str, Payments] | None = None) -> None:
@@ -64,7 +70,11 @@ class Bandit:
     def pay(self, arm: str, seconds: float, decided: int = 0, found: int = 0) -> None:
         """An arm's test took ``seconds``, and this came of it."""
         if seconds > 0:
-            fading = 0.5 ** (seconds / self.half_life)
+            total = sum(paid.seconds for paid in self.paid.values())
+            # A half-life of ``share`` times the time t so far keeps t / (1 + ln 2 / share) of it, in the long
+            # run. That sum is stored, and t is not.
+            half_life = min(self.half_life, max(self.least, (self.share + math.log(2)) * total))
+            fading = 0.5 ** (seconds / half_life)
             for old in self.paid.values():
                 old.found *= fading
                 old.decided *= fading
@@ -126,3 +136,4 @@ class Cautious(Bandit):
 
     found_weight = 0.8
     sharpness = 1.0
+    least = HALF_LIFE
