@@ -15,6 +15,8 @@ from operator import itemgetter
 from apifuzz.programs.recording import NO_NAME, RAISES, SPEAKER
 
 ANSWERS = ("sat", "unsat")
+# A check without an answer leaves its traces in a solver, too.
+_CHECKED = (*ANSWERS, "unknown")
 _PLAIN = frozenset(("bool", "bytes", "enum", "float", "int", "str"))
 SAYING = frozenset(("ask", "ask_perhaps", "invoke"))
 """Methods by which a solver is given a command: what they change is not seen by their results."""
@@ -109,14 +111,13 @@ def with_names(code: ast.AST, names: Mapping[str, str]) -> str:
 def only_looks(line: Line) -> bool:
     """Whether a call only says something of an object."""
     is_comparison = isinstance(line.code, ast.Compare) or line.function == "eq"
-    return (
-        line.kind in _PLAIN and line.said not in ANSWERS and line.function not in SAYING and not is_comparison
-    )
+    is_said = line.said in _CHECKED or line.function in SAYING
+    return line.kind in _PLAIN and not is_said and not is_comparison
 
 
 def is_changing(line: Line) -> bool:
     """Whether a call gives nothing, or an answer: then it was made for what it does."""
-    return line.kind in ("NoneType", "") or line.said in ANSWERS or line.function in SAYING
+    return line.kind in ("NoneType", "") or line.said in _CHECKED or line.function in SAYING
 
 
 def changing_objects(lines: Sequence[Line]) -> frozenset[str]:

@@ -349,6 +349,15 @@ def test_a_program_gets_shorter_while_it_shows_it() -> None:
     assert calls(shorter(wrong, lambda less: True)) == ["z3.Solver()", "v1.add(True)", "v1.check()"]
 
 
+def test_a_check_without_an_answer_leaves_something_in_the_solver() -> None:
+    recorded = (
+        "v1 = bitwuzla.Bitwuzla()\tBitwuzla\t\nv2 = v1.check_sat()\tenum\tunknown\n"
+        "v3 = v1.check_sat()\tenum\tunsat\nv4 = v1.get_interpolants([])"
+    )
+    crash = Fault("crash", "bitwuzla:interpolants", "SIGSEGV in bitwuzla:interpolants")
+    assert next(programs(["bitwuzla"], recorded, crash)).text.count("check_sat()") == 2
+
+
 def test_a_check_whose_result_is_a_number_is_one() -> None:
     recorded = (
         "v1 = z3.Context()\tContext\t\nv2 = z3.Solver(None, v1)\tSolver\t\n"

@@ -1,0 +1,8 @@
+(set-option :produce-interpolants true)
+(set-logic QF_ABV)
+(declare-const a (Array Bool Bool))
+(assert (! (select a false) :named e))
+(assert (! (= a ((as const (Array Bool Bool)) false)) :named f))
+(check-sat-assuming (true))
+(check-sat)
+(get-interpolants (e))
