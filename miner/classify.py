@@ -83,7 +83,9 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     named = [hit for hit in hits["version"] if hit[1].value not in without]
     affected = _strongest(said.bad) or _strongest(named) or next(iter(versions), None)
     fixed_by = _strongest(hits["fixed-by"])
-    commits = [hit for hit in hits["commit"] if fixed_by is None or hit[1].value != fixed_by.value]
+    introduced_by = _strongest(hits["introduced-by"])
+    others = [one.value for one in (fixed_by, introduced_by) if one is not None]
+    commits = [hit for hit in hits["commit"] if not hit[1].value.startswith(tuple(others))]
     last_good = _strongest(hits["last-good"]) or max(said.good, key=_order, default=None)
     last_good = last_good or _version_of_good_run(extraction, issue.tracker)
     return Classification(
@@ -93,7 +95,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         version=affected,
         commit=_strongest(commits) or next(iter(filter(None, map(_commit_of, failing))), None),
         fixed_by=fixed_by,
-        introduced_by=_strongest(hits["introduced-by"]),
+        introduced_by=introduced_by,
         last_good=last_good,
         fixed_in=min(said.fixed, key=_order, default=None),
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),

@@ -41,7 +41,7 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     """The answer that a text says is correct."""
     for rule in rules_for("expected.toml", text):
         for found in rule.pattern.finditer(text):
-            if rule.group in ("printed", "judged"):
+            if rule.group in ("printed", "judged", "misjudged"):
                 break
             answer = rule.value or found["a"].lower()
             if rule.group == "credited":
@@ -141,8 +141,10 @@ def _said_later(
             for found in rule.pattern.finditer(text):
                 if _HYPOTHETICAL.search(text[: found.start()]):
                     continue
-                if rule.group == "judged":
-                    answer = _given_by(found["who"].lower(), about, own)
+                if rule.group in ("judged", "misjudged"):
+                    who = found["who"] or found.groupdict().get("x") or ""
+                    answer = _given_by(who.lower(), about, own)
+                    answer = opposite(answer) if rule.group == "misjudged" else answer
                 else:
                     answer = found["a"].lower()
                     answer = opposite(answer) if rule.group == "unexpected" else answer

@@ -24,7 +24,7 @@ from miner.runs import Output, Run, Section, runs_of
 from miner.sexpr import ASKS_SOMETHING, FOREIGN, STANDARD
 from miner.transcript import cut, is_elided
 from smtlib.scanner import CHECKS, lexemes
-from solvers.registry import ANY_NAME, PROFILES
+from solvers.registry import ANY_NAME, PROFILES, kin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     ):
         complete = [_is_complete(piece, draft) for piece in pieces]
         text, set_aside, flags = _for_learning(draft, pieces, complete)
-        shown, answer = judge(_shown(draft, mine, said), answer, tracker, prose["title"])
+        shown, answer = judge(_shown(draft, mine, said, own), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
@@ -247,15 +247,16 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
 
 
-def _shown(draft: Draft, attached: Sequence[Run], said: Expected | None) -> list[FormulaRun]:
+def _shown(draft: Draft, attached: Sequence[Run], said: Expected | None, own: str) -> list[FormulaRun]:
     """The runs that are shown with a formula: command lines in it, then the runs attached to it. Where none
-    has an output, the answer that the prose says is one.
+    of the solver ``own`` has an output, the answer that the prose says is one.
     """
     found = [FormulaRun(run.invocation, run.output) for run in attached if not run.is_expectation]
     known = {run.invocation for run in found}
     inside = [*draft.invocations, *_said_in_comments(draft)]
     shown = [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
-    if said is not None and all(run.output is None for run in shown):
+    printed = [run.output.solver or own for run in shown if run.output is not None]
+    if said is not None and all(kin_of(one) != kin_of(own) for one in printed):
         shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
     return shown
 

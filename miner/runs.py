@@ -62,6 +62,7 @@ _LABELLED = re.compile(
     r"([^`\n]{2,300})",
     re.IGNORECASE | re.MULTILINE,
 )
+_HAS_OPTION = re.compile(r"\s--?[a-zA-Z]|\w=\w")
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
 # "CVC4 with `--check-models` crashes", "CVC4 --check-models throws"
 _IN_WORDS = re.compile(
@@ -73,6 +74,11 @@ _IN_WORDS = re.compile(
 _WITH_OPTIONS = re.compile(
     r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:(?:options?|arguments?|flags?)\s+)?"
     r"((?:`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
+    re.IGNORECASE,
+)
+# "With `--cegqi` the answer is right": not the run that shows the bug
+_RIGHT = re.compile(
+    r"[^.\n]{0,60}\b(?:right|correct(?:ly)?|works?|fine|expected|goes\s+away|disappears)\b(?!\s+but)",
     re.IGNORECASE,
 )
 # "While z3str3 and CVC4 return:", above an output
@@ -174,7 +180,7 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         code = found[1].strip()
         command = command_of(code)
         if command is None and solver_family(code.split(" ")[0]):
-            command = code if " -" in code or "=" in code or found.re is _LABELLED else None
+            command = code if _HAS_OPTION.search(code) or found.re is _LABELLED else None
         line = block.text.count("\n", 0, found.start(1))
         invocations = invocations_of(command, line) if command else []
         if command is None and own and found.re is _LABELLED and _OPTION.match(code):
@@ -190,7 +196,12 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         line = block.text.count("\n", 0, said.start())
         at = block.line + line
         runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
-    elif own and not runs and (options := _WITH_OPTIONS.search(block.text)):
+    elif (
+        own
+        and not runs
+        and (options := _WITH_OPTIONS.search(block.text))
+        and not _RIGHT.match(block.text, options.end())
+    ):
         words = re.findall(r"[\w.=/-]+", options[1].replace(" and ", " "))
         line = block.text.count("\n", 0, options.start())
         at = block.line + line

@@ -57,6 +57,7 @@ _BEFORE = frozenset(
     current previous recent earlier prior release releases version versions v tag that works working fails
     broken crash crashes hangs bug fixed the official nightly upgrading updating use used tried try via either
     neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
+    tested checked affects
     including regression regressions difference differences
     """.split()
 )
@@ -82,12 +83,12 @@ _EVENT = re.compile(
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good
           |working|unaffected|correct))
-      | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove))
-          |fix(?:es|ed)|resolved|addressed|gone|will\s+be\s+(?:in|part|released|included)
+      | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
+          |finish|verif|succeed|able))|fix(?:es|ed)|resolved|addressed|gone|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
       | (?P<good>work(?:s|ing)?|fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |solve[sd]?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
-          |immediately|proves?|verif(?:y|ies|ied)|unaffected|as\s+expected
+          |solve[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |immediately|verif(?:y|ies|ied)|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
@@ -125,6 +126,7 @@ _STEP = re.compile(
     rf"(?:(?:the|version|release|current|latest|new|(?:{ANY_NAME})\d?)[\s-]*){{0,3}}v?",
     re.IGNORECASE,
 )
+_JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
     r"regress|slow|differ|chang|upgrad|updat|broke|between|->|→|=>|since|bug|switch|mov", re.IGNORECASE
@@ -200,8 +202,9 @@ def _in_part(
         limit = groups[place + 1][0].start() if place + 1 < len(groups) else end
         after = [event for event in events if event.start() >= last]
         before = [event for event in events if event.end() <= first]
-        if versions_first:
-            said = [event for event in after if event.start() < limit] or after[:1] or before[-1:]
+        if versions_first or (before and _JOINED.search(text, before[-1].end(), first)):
+            said = [event for event in after if event.start() < limit]
+            said = said or (after[:1] if versions_first else []) or before[-1:]
         else:
             said = before[-1:] or after[:1]
         known = [name for name in names if name.start() < first]

@@ -15,6 +15,7 @@ from miner.versions import mentions
     [
         ("fails in 4.8.12 and 4.8.13 but 4.8.11 is fine", "4.8.12 bad, 4.8.13 bad, 4.8.11 good"),
         ("It works in 4.8.5, broken since 4.8.6.", "4.8.5 good, 4.8.6 bad"),
+        ("fails with 1.0.3 on Linux, and 1.0.2 on Linux works", "1.0.3 bad, 1.0.2 good"),
         ("1.0.2 is fine, 1.0.3 crashes", "1.0.2 good, 1.0.3 bad"),
         ("Regression from 4.8.7 to 4.8.8", "4.8.7 former, 4.8.8 bad"),
         ("Slower since 1.7.1 -> 1.8", "1.7.1 former, 1.8 bad"),
