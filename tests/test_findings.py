@@ -109,6 +109,8 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
     ("z3-div0-invalid-model", "z3", ["model_validate=true"], (INVALID["z3"],)),
     ("z3-bv1-blast-simplifier-sorts", "z3", [], ("Sorts (_ BitVec 4) and (_ BitVec 1)",)),
     ("z3-datalog-interval-relation-unsat", "z3", [], "unsat"),
+    ("z3-horn-inlined-model", "z3", [], ("(define-fun P ((x!0 Int)) Bool\n    true)",)),
+    ("z3-horn-inlined-model", "z3", ["fp.xform.inline_eager=false"], ("P ((x!0 Int)) Bool\n    false)",)),
     ("z3-project-quantifier-segfault", "z3", [], SEGV),
     ("cvc5-fp-round-to-integral", "cvc5", ["--fp-exp"], "unsat"),
     ("cvc5-fp-invalid-model", "cvc5", ["--fp-exp", "--check-models"], (INVALID["cvc5"],)),

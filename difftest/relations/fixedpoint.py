@@ -13,7 +13,7 @@ from difftest.models.state import SILENCED, State
 from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
 from difftest.relations.horn import ARGUMENT, clauses_of, other_commands
 from smtlib.commands import declaration_text, print_command
-from smtlib.horn import Clause
+from smtlib.horn import Clause, NotHorn, read_clauses
 from smtlib.printer import all_of, print_term, sort_text
 from smtlib.terms import Declaration, Term, declarations_in
 from solvers.running.script import Script
@@ -86,6 +86,11 @@ def as_clauses(script: Script, check: int) -> Script:
     asked, options = relations.get(str(question.sexp[1])), question.sexp[2::2]
     if asked is None or not all(str(option).startswith(":print") for option in options):
         raise NotCheckable("a query of another form")
+    try:
+        # A negated relation holds where nothing derives it, which no clause says.
+        read_clauses((c.terms[0] for c in state.commands if c.name == "rule"), set(relations.values()))
+    except NotHorn as problem:
+        raise NotCheckable("no Horn clauses", str(problem)) from problem
     variables = {d: c for c in state.commands if c.name == "declare-var" for d in c.declarations}
     lines = ["(set-logic HORN)"]
     for command in state.commands:
