@@ -105,6 +105,7 @@ def expectations(
     """For each formula the expected answer, and the one that the solver gave as the prose says."""
     named = re.match(ANY_NAME, tracker.lower().rpartition("/")[2])
     own = named[0] if named else ""
+    kin = kin_of(own) or own
     near = _prose_near(kept)
     in_body = sum(1 for section, _ in kept if section.where == "body")
     result: list[tuple[Expected | None, Expected | None]] = []
@@ -123,7 +124,7 @@ def expectations(
             about.append(prose["title"][:500])
             if found is None or found.source != "set-info":
                 found = _said_later(prose, about, own, [section for section, _ in kept]) or found
-        versions = [one for text in about for one in own_mentions(text, kin_of(own) or own)]
+        versions = [one for text in about for one in own_mentions(text, kin)]
         found = found or _by_versions(versions)
         result.append((found, answer_in(about, own, found, versions)))
     return result
