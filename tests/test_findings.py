@@ -79,6 +79,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-horn-fp-min-unsat", 1, "z3", [], "sat"),
     ("z3-horn-proofs-unknown", 0, "z3", [], "unknown"),
     ("z3-horn-proofs-unknown", 1, "z3", [], "unsat"),
+    ("z3-spacer-nested-array-unreachable", 0, "z3", [], ("mbp_arrays.cpp",)),
+    ("z3-spacer-nested-array-unreachable", 0, "z3", ["fp.engine=bmc"], "sat"),
     ("z3-optimize-char-to-bv", 1, "z3", [], "sat"),
     ("z3-partial-order-model-list-segfault", 1, "z3", [], "sat ((p (pair nil nil)))"),
     ("z3-partial-order-unsat", 1, "z3", [], "sat"),

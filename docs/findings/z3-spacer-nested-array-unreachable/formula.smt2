@@ -1,0 +1,8 @@
+(declare-rel r ((Array Int Int) (Array (Array Int Int) (Array Int Int))))
+(declare-rel goal ())
+(declare-var a (Array Int Int))
+(declare-var b (Array (Array Int Int) (Array Int Int)))
+(rule (r a (store b (store a 0 0) a)))
+(rule (=> (r a b) (r (store a 0 0) b)))
+(rule (=> (and (r a b) (= b (store b a a))) goal))
+(query goal)
