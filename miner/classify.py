@@ -264,7 +264,7 @@ def _printed(extraction: Extraction) -> Iterable[str]:
 
 
 _QUESTION = re.compile(
-    r"\W*(?:\[?question\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there)\b"
+    r"\W*(?:\[?question\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there|\w+\s+(?:deterministic|supported|possible|allowed))\b"
     r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b)",
     re.IGNORECASE,
 )
@@ -272,7 +272,11 @@ _QUESTION = re.compile(
 
 def _without_asides(hits: Sequence[_Hit], title: str) -> Sequence[_Hit]:
     """The hits of classes; of an issue that asks how to do something, not those in its texts."""
-    return [hit for hit in hits if hit[1].where in ("title", "output")] if _QUESTION.match(title) else hits
+    if _QUESTION.match(title):
+        return [hit for hit in hits if hit[1].where in ("title", "output")]
+    # Answers that only differ may differ by what another rule says: an unknown, a time limit.
+    firm = [hit for hit in hits if hit[1].rule != "different-answers"]
+    return firm if any(hit[1].value != "regression" for hit in firm) else hits
 
 
 def _heaviest(hits: Sequence[_Hit]) -> Reasoned:
