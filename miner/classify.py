@@ -81,7 +81,14 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     versions = [version for run in failing if (version := _version_of(run)) is not None]
     without = {one.value for one in said.good + said.fixed}
     named = [hit for hit in hits["version"] if hit[1].value not in without]
-    affected = _strongest(said.bad) or _strongest(named) or next(iter(versions), None)
+    reported = [hit for hit in named if not hit[1].where.startswith("comment:")]
+    report = extraction.prose["title"] + extraction.prose["body"]
+    in_report = [hit for hit in said.bad if hit[1].value in report]
+    affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
+    affected = affected or next(iter(versions), None)
+    if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
+        full = affected.value + "."
+        affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
     fixed_by = _strongest(hits["fixed-by"])
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
@@ -137,6 +144,9 @@ def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
             (said.fixed if is_fixed else said.good).append(found)
         elif not is_comment:
             neutral.add(one.version)
+    said.fixed = [
+        one for one in said.fixed if one.value not in neutral or "fix" in (one.reason or "").lower()
+    ]
     if not said.bad:
         # The version that the reporter uses: it works elsewhere, such as on another system.
         said.good = [one for one in said.good if one.value not in neutral]
@@ -299,6 +309,11 @@ def _first_per_value(hits: Sequence[_Hit]) -> list[Reasoned]:
 
 def _strongest(hits: Sequence[_Hit]) -> Reasoned | None:
     return max((hit for hit in hits if hit[1].value), key=itemgetter(0), default=(0, None))[1]
+
+
+def _newest(hits: Sequence[_Hit]) -> Sequence[_Hit]:
+    """The hits, newest versions first."""
+    return sorted(hits, key=lambda hit: _order(hit[1]), reverse=True)
 
 
 def _severity(hits: Sequence[_Hit], bug_class: Reasoned) -> Reasoned | None:

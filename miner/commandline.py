@@ -52,6 +52,7 @@ _MERGED = re.compile(r"\s\d?>&\d\b|\s\d(?=>)")
 _PROMPTS = re.compile(
     r"""\s*(?:\([\w.-]{1,30}\)\s)?(?:             # (an environment's name)
         \[\d{1,6}\]\s?[%$\#>]                       # tcsh: [579] %
+      | \[[\w.-]{1,40}\]\s?[$%\#]                  # [name] $
       | \(?[\w.-]{1,40}@[\w.-]{1,60}\)?[:\s][^$\#%>\n]{0,100}?[$\#%]    # user@host:~/dir$
       | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
       | PS\s[A-Za-z]:\\[^>\n]{0,150}>                 # PowerShell
@@ -73,6 +74,7 @@ _FILE_NAME = re.compile(
 # The commit of the solver, which some reporters write after the command line.
 _COMMIT = re.compile(r"(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}")
 # z3 accepts "/v:10" for "-v:10".
+_PLUS_OPTION = re.compile(r"\+[a-zA-Z][\w-]{0,40}")
 _SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
 
 
@@ -167,7 +169,7 @@ def _is_bare_command(text: str) -> bool:
         return any(solver_family(word) for word in words)
     if not solver_family(first) or not words or first[-1] in ":,.":
         return False
-    if "(`" in tail:
+    if "(`" in tail or " -> " in text:
         return False  # prose that mentions a command
     prose = sum(1 for word in words if word.isalpha() and word.islower())
     marked = sum(
@@ -240,6 +242,7 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             break
         elif (
             word.startswith("-")
+            or _PLUS_OPTION.fullmatch(word)
             or _SLASH_OPTION.fullmatch(word)
             or ("=" in word and "/" not in word.partition("=")[0])
         ):

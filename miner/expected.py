@@ -28,6 +28,9 @@ class Expected:
 
 # Before an answer that no run gave.
 _HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)\b[^.\n:,]{0,60}$", re.I)
+# A core that is satisfiable says nothing of the answer to the script.
+_OF_A_CORE = re.compile(r"\bcores?\b", re.I)
+_ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 
@@ -43,6 +46,8 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
         for found in rule.pattern.finditer(text):
             if rule.group in ("printed", "judged", "misjudged"):
                 break
+            if rule.id == "formula-is" and _ASKED.match(text, found.end()):
+                continue
             answer = rule.value or found["a"].lower()
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
@@ -75,9 +80,10 @@ def answer_in(
     answers += [
         Expected(one.answers[0], one.text, "text")
         for one in versions
-        if len(one.answers) == 1 and one.verdict in ("", BAD)
+        if len(one.answers) == 1 and one.verdict in ("", BAD) and not _OF_A_CORE.search(one.text)
     ]
     wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
+    wrong = wrong or [one for one in answers if right is not None and one.answer == "unknown"]
     return next(iter(wrong or answers), None)
 
 
@@ -87,6 +93,8 @@ def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str]]:
         if rule.group not in ("credited", "printed"):
             continue
         for found in rule.pattern.finditer(text):
+            if _OF_A_CORE.search(text, max(0, found.start() - 40), found.start("a")):
+                continue
             if not _HYPOTHETICAL.search(text[: found.start("a")]):
                 who = (found.groupdict().get("who") or own_solver).lower()
                 yield who, found["a"].lower(), _quote(found[0])

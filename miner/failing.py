@@ -23,7 +23,9 @@ from solvers.registry import kin_of, named_solver
 _BUGS = ("wrong-answer", "invalid-model", "crash", "leak")
 _WEAK = ("error", "timeout", "unknown")
 
-_ERROR = re.compile(r"\(error\b|^\s*(?:\[error\]|error:|parse error)", re.IGNORECASE | re.MULTILINE)
+_ERROR = re.compile(
+    r"\(error\b|^\s*(?:\[error\]|error:|parse error)|\bsyntax error\b", re.IGNORECASE | re.MULTILINE
+)
 _TIMEOUT = re.compile(r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by timeout)", re.MULTILINE)
 _DECIDED = ("sat", "unsat")
 # The source of a guess that is good enough to choose the failing run, but not to be stored as correct.
@@ -60,7 +62,7 @@ def judge(
     if not runs:
         return (), expected
     own = _solver(tracker.rpartition("/")[2])
-    merged = _merged(runs)
+    merged = _merged(runs, own)
     mine = [run for run in merged if own in ("", _solver(_name(run)) or own)]
     mine = mine or merged
     others = [run for run in merged if run not in mine]
@@ -91,11 +93,15 @@ def _name(run: FormulaRun) -> str:
     return run.output.solver if run.output is not None else ""
 
 
-def _merged(runs: Sequence[FormulaRun]) -> list[FormulaRun]:
-    """The runs; a command line and a single output that are shown apart are one run."""
+def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
+    """The runs; a command line and a single output that are shown apart are one run, unless the command line
+    is of another solver than ``own``.
+    """
     commands = [run for run in runs if run.output is None]
     outputs = [run for run in runs if run.invocation is None]
     if len(outputs) != 1 or not commands or len(commands) + 1 != len(runs):
+        return list(runs)
+    if own and outputs[0].answers and own != (_solver(_name(commands[0])) or own):
         return list(runs)
     return [FormulaRun(commands[0].invocation, outputs[0].output), *commands[1:]]
 
@@ -117,7 +123,9 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     ours, theirs = _first_answers(mine), _first_answers(others)
     if len(theirs) == 1:
         answer = next(iter(theirs))
-        if opposite(answer) in ours or (not ours and len({_name(run) for run in others if run.answers}) > 1):
+        agreeing = {_name(run) for run in others if run.answers}
+        gave_up = any(run.output is not None and _TIMEOUT.search(run.output.text[:20_000]) for run in mine)
+        if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up)):
             return Expected(answer, "", "other solvers")
     named = expectation_in(title, "title") if ours else None
     if named is not None and opposite(named.answer) in ours:
@@ -181,6 +189,8 @@ def _failing(symptoms: Sequence[str | None], runs: Sequence[FormulaRun]) -> set[
     # A single command line in a bug report shows the bug, whatever it printed.
     able = {place: runs[place].invocation for place, symptom in enumerate(symptoms) if symptom is not None}
     commands = {(one.program, one.options) for one in able.values() if one is not None}
+    if not found and not commands and len(runs) == len(able) == 1:
+        return set(able)
     if found or len(commands) != 1 or None in able.values():
         return found
     return {max(able)}

@@ -37,7 +37,7 @@ class Mention:
 # A text without a match names no version.
 _WORTH_READING = re.compile(r"\d\.\d")
 _SENTENCE = re.compile(
-    r"(?<=[.!?])[\"')\]*`]{0,3}\s+|\n\s*(?=\n)"
+    r"(?<=[.!?])[\"')\]*`]{0,3}\s+|\n\s*(?=\n)|(?<=:)\n"
     rf"|\n(?=\s*(?:[-*#|>+(]|\d+[.)]\s|(?-i:[A-Z`])|{ANY_NAME}))",
     re.IGNORECASE,
 )
@@ -81,26 +81,27 @@ _EVENT = re.compile(
     r"""\b(?:
         (?P<answer>(?:un)?sat|unknown)(?:isfiable)?\b(?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
-      | (?P<former>worked|used\s+to|(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good
-          |working|unaffected|correct))
+      | (?P<former>worked|used\s+to|until\s+now
+          |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able))|fix(?:es|ed)|resolved|addressed|gone|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
-      | (?P<good>work(?:s|ing)?|fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |solve[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+      | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
+          |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
+          |solve[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
           |immediately|verif(?:y|ies|ied)|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
-          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|inconsistent|reproduc\w*|happens?|occurs?
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
+          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"(?:\b(?:not|no|never|cannot|without|nor|unable|longer|hardly)|n['’]t)\s(?:\s*\w+\s){0,2}\s*$",
+    r"(?:\b(?:not|no|never|cannot|without|nor|unable|longer|hardly)|n['’]t)\s(?:seem\s+to\s+(?:be|have|show)\s)?(?:\s*[\w.]+\s){0,2}\s*$",
     re.IGNORECASE,
 )
 _BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
@@ -172,7 +173,7 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     before = text[max(0, start - 60) : start]
     lead = _LEAD.search(before)
     word = (lead["word"] or "").lower() if lead else ""
-    if not word or "," in before[-2:] or _NAME.fullmatch(word):
+    if not word or not {",", ";"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
         return True
     return word in _BEFORE and not _NUMBER_OF.search(before)
 
