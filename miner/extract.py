@@ -156,7 +156,7 @@ def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> 
         where,
         blocks,
         [cut(block.text, loose=not block.is_code) for block in blocks],
-        [language_of(block.text) for block in blocks],
+        [language_of(block.text, block.language) for block in blocks],
     )
     parts = zip(blocks, section.segments, section.languages, strict=True)
     drafts = [

@@ -37,6 +37,13 @@ def test_code_in_other_languages_is_kept_and_is_no_formula(code: str, language: 
     assert [located.written_in for located in extraction.blocks if located.block.is_code] == [language]
 
 
+def test_the_mark_of_a_block_decides_if_it_calls_a_solver() -> None:
+    call = "let s = Solver::new(&ctx);"
+    text = f"```rust\n{call}\n```\n\n```rust\nlet x = 3;\n```\n\n```\n{call}\n```\n"
+    found = [located.written_in for located in extract_text(text).blocks if located.block.is_code]
+    assert found == ["rust", "", ""]
+
+
 def test_a_script_in_a_program_is_a_formula_and_the_block_is_the_program() -> None:
     text = f'```python\nimport z3\ns = z3.Solver()\ns.from_string("""\n{SCRIPT}\n""")\n```'
     extraction = extract_text(text)
