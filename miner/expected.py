@@ -12,6 +12,7 @@ from miner.runs import Run, Section
 from miner.text_rules import rules_for
 from miner.versions import BAD, Mention, ordered, own_mentions
 from solvers.registry import ANY_NAME, kin_of
+from solvers.running.outcomes import opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,6 @@ _OF_A_CORE = re.compile(r"\bcores?\b", re.I)
 _ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
-
-
-def opposite(answer: str) -> str:
-    """``unsat`` for ``sat`` and vice versa; empty for anything else."""
-    return {"sat": "unsat", "unsat": "sat"}.get(answer, "")
 
 
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from miner.commandline import Invocation
-from miner.expected import Expected, expectation_in, opposite
+from miner.expected import Expected, expectation_in
 from miner.runs import Output
 from miner.text_rules import rules_for
 from solvers.registry import kin_of, named_solver
+from solvers.running.outcomes import opposite
 
 # The symptoms that are a bug by themselves, and those that are one only where no other run has one of these.
 _BUGS = ("wrong-answer", "invalid-model", "crash", "leak")

@@ -20,14 +20,13 @@ from smtlib.reader import sexp_text
 from smtlib.scanner import QUERY
 from solvers.errors import RunnerLost
 from solvers.options import option_table
-from solvers.running.outcomes import Outcome, Verdict, judge
+from solvers.running.outcomes import Outcome, Verdict, judge, opposite
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
 
 _RELATED = 8
-_OPPOSITE = {"sat": "unsat", "unsat": "sat"}
 
 
 def oracle_of(relation: Relation, kind: type[RelationProbe] | None = None) -> Oracle:
@@ -110,7 +109,7 @@ class RelationProbe:
             return []
         answers = [decided(verdict.answers, n) for n in range(len(verdict.answers))]
         return [
-            _OPPOSITE.get(answer or "") if command.name == QUERY else answer
+            opposite(answer or "") or None if command.name == QUERY else answer
             for command, answer in zip(script.checks, answers, strict=True)
         ]
 
@@ -146,7 +145,7 @@ class RelationProbe:
             f" (check-sat number {case.check + 1})" * (len(case.script.checks) > 1),
         )
         if Script.of(self.seen.text).checks[case.check].name == QUERY:
-            said = [f"{name} says {_OPPOSITE[case.answer]} to the query{asked}"]
+            said = [f"{name} says {opposite(case.answer)} to the query{asked}"]
         else:
             said = [f"{name} says {case.answer} to the formula{asked}"]
         said += [

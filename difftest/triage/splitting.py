@@ -41,6 +41,7 @@ from difftest.triage.settle import settle
 from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
 from generator.strategy import GeneratedTest
+from solvers.running.outcomes import opposite
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -214,9 +215,8 @@ def _is_of(record: FindingRecord, test: GeneratedTest) -> bool:
 
 def _exchanged(expected: Expectation) -> Expectation:
     """With sat for unsat and the other way round."""
-    other = {"sat": "unsat", "unsat": "sat"}
-    answers = {name: other[answer] for name, answer in expected.answers.items()}
-    return replace(expected, answers=answers, truth=other.get(expected.truth or ""))
+    answers = {name: opposite(answer) for name, answer in expected.answers.items()}
+    return replace(expected, answers=answers, truth=opposite(expected.truth or "") or None)
 
 
 def _placed_before(folder: Path, edges: Mapping[str, str]) -> dict[str, str]:

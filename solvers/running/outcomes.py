@@ -23,6 +23,11 @@ from solvers.running.process import Run
 from solvers.running.script import ANSWERS, Script
 
 
+def opposite(answer: str) -> str:
+    """``unsat`` for ``sat`` and vice versa; empty for anything else."""
+    return {"sat": "unsat", "unsat": "sat"}.get(answer, "")
+
+
 class Outcome(StrEnum):
     """How a run ended."""
 
