@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile, zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from difftest.proofs.cpc import Proof, Step
@@ -20,7 +21,6 @@ from difftest.proofs.terms import NotExpressible, TermReader
 from smtlib.reader import SExp
 from smtlib.sorts import BOOL
 from smtlib.terms import Term, declarations_in
-from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -39,8 +39,17 @@ _TRUSTED = ("trust", "hole")
 _CUT_SECONDS = 0.3
 _TOGETHER = 50
 _MOST_KEPT = 200_000
-_SHAPES: dict[tuple[tuple[str, ...], str], str] = {}
-"""The first answer of other solvers to shapes of steps, for this process: ``unsat``, ``sat`` or nothing."""
+
+
+class _Answer(NamedTuple):
+    """What a solver said to a formula in ``seconds`` at most: ``unsat``, ``sat`` or nothing."""
+
+    said: str
+    seconds: float
+
+
+_ANSWERS: dict[tuple[str, str], _Answer] = {}
+"""The answers to shapes of steps by solver and script, for this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ class StepChecker:
         self._runner = runner
         self._limits = limits
         self._seconds = seconds
-        self._names = tuple(solver.name_and_release for solver in others)
+        self._cut_limits = Limits(seconds=min(_CUT_SECONDS, limits.seconds))
 
     def check(self, proof: Proof, assertions: Sequence[str]) -> ProofCheck:
         """Check a proof of the unsatisfiability of ``assertions`` (terms as SMT-LIB text)."""
@@ -109,41 +118,35 @@ class StepChecker:
         return work.found
 
     def first_answer(self, script: str, found: ProofCheck, is_cut: bool = False) -> str:
-        """The answer of the first other solver that has one; each shape is asked once. One that ``is_cut`` is
-        asked of one solver, for a short time.
+        """The answer of the first other solver that has one; each is asked once. One that ``is_cut`` is asked
+        of one solver, for a short time.
         """
-        key = (self._names[:1] if is_cut else self._names, script)
-        if key not in _SHAPES:
-            found.asked += 1
-            others = self._others[:1] if is_cut else self._others
-            limits = Limits(seconds=min(_CUT_SECONDS, self._limits.seconds)) if is_cut else self._limits
-            answers = (self._ask(solver, script, limits) for solver in others)
-            if len(_SHAPES) >= _MOST_KEPT:
-                _SHAPES.clear()
-            _SHAPES[key] = next(filter(None, answers), "")
-        return _SHAPES[key]
+        others = self._others[:1] if is_cut else self._others
+        limits = self._cut_limits if is_cut else self._limits
+        return next(filter(None, (self._ask(solver, script, limits, found) for solver in others)), "")
 
     def _ask_together(self, scripts: Sequence[str], found: ProofCheck, deadline: float) -> None:
-        """Ask the first other solver about cut shapes, many in one run: that takes less time. What a run
-        leaves open is asked again, alone.
+        """Ask the first other solver about cut shapes, many in one run: that takes less time. The one that a
+        run ends at has no answer.
         """
-        new = [script for script in scripts if (self._names[:1], script) not in _SHAPES]
-        for start in range(0, len(new), _TOGETHER):
-            if time.monotonic() > deadline or not self._others:
-                return
-            some = new[start : start + _TOGETHER]
+        if not self._others:
+            return
+        solver = self._others[0]
+        new = [script for script in scripts if (solver.name_and_release, script) not in _ANSWERS]
+        while new and time.monotonic() < deadline:
+            some = new[:_TOGETHER]
             text = LOGIC + "".join(f"(push 1)\n{script.removeprefix(LOGIC)}(pop 1)\n" for script in some)
-            verdict = self._runner.judge(self._others[0], Script.of(text), self._limits)
+            answers = self._runner.judge(solver, Script.of(text), self._cut_limits).answers
             found.asked += 1
-            if verdict.outcome in (Outcome.OK, Outcome.UNKNOWN, Outcome.TIMEOUT):
-                for script, answer in zip(some, verdict.answers, strict=False):
-                    if answer in ("sat", "unsat"):
-                        _SHAPES[self._names[:1], script] = answer
+            given = list(takewhile(bool, answers[: len(some)]))
+            for script, answer in zip_longest(some[: len(given) + 1], given, fillvalue=""):
+                self._keep(solver, script, str(answer), self._cut_limits.seconds)
+            new = new[len(given) + 1 if len(given) < len(some) else len(some) :]
 
-    def votes(self, script: str) -> dict[str, str]:
+    def votes(self, script: str, found: ProofCheck) -> dict[str, str]:
         """The answers of all solvers that have one, the prover's last."""
         solvers = (*self._others, self._prover)
-        said = {solver.name_and_release: self._ask(solver, script, self._limits) for solver in solvers}
+        said = {solver.name_and_release: self._ask(solver, script, self._limits, found) for solver in solvers}
         return {name: answer for name, answer in said.items() if answer}
 
     def is_refuted(self, answers: Mapping[str, str]) -> bool:
@@ -153,9 +156,21 @@ class StepChecker:
         unsat = {kins[name] for name, answer in answers.items() if answer == "unsat"} - {self._prover.kin}
         return len(sat) > 1 and not unsat
 
-    def _ask(self, solver: Solver, script: str, limits: Limits) -> str:
+    def _ask(self, solver: Solver, script: str, limits: Limits, found: ProofCheck) -> str:
+        known = _ANSWERS.get((solver.name_and_release, script))
+        if known and (known.said or known.seconds >= limits.seconds):
+            return known.said
+        found.asked += 1
         verdict = self._runner.judge(solver, Script.of(script), limits)
-        return str(verdict.answers[0]) if verdict.is_decided else ""
+        answer = str(verdict.answers[0]) if verdict.is_decided else ""
+        return self._keep(solver, script, answer, limits.seconds)
+
+    def _keep(self, solver: Solver, script: str, answer: str, seconds: float) -> str:
+        if len(_ANSWERS) >= _MOST_KEPT:
+            _ANSWERS.clear()
+        said = answer if answer in ("sat", "unsat") else ""
+        _ANSWERS[solver.name_and_release, script] = _Answer(said, seconds)
+        return said
 
 
 _Form: TypeAlias = Term | NotExpressible
@@ -274,25 +289,27 @@ class _Work:
     def _assumed(self, step: Step, premises: list[Term], term: Term) -> str:
         """Whether an assumption is among the input's assertions, or follows from one of them."""
         known = self._read_assertions()
-        if term in known:
+        if self._reader.numbered(term) in known:
             return HELD
         own = set(declarations_in([term]))
 
         def difference(assertion: Term) -> int:
             return len(own.symmetric_difference(declarations_in([assertion])))
 
-        scripts, answers = [], []
         # The one that it is made of has the same constants and functions, most probably.
-        for assertion in sorted(known, key=difference):
-            scripts.append(step_formula(self._reader, [assertion], term, DEPTHS[-1]))
-            answers.append(self._checker.first_answer(scripts[-1], self.found))
-            if answers[-1] == "unsat":
-                return HELD
-        if not known or len(known) < len(self._assertions) or not all(answers):
+        nearest = sorted(known, key=difference)
+        scripts = [step_formula(self._reader, [assertion], term, DEPTHS[-1]) for assertion in nearest]
+        answers: list[str] = []
+        for is_cut in (True, False):
+            for script in scripts:
+                answers.append(self._checker.first_answer(script, self.found, is_cut))
+                if answers[-1] == "unsat":
+                    return HELD
+        if not known or len(known) < len(self._assertions) or not all(answers[len(scripts) :]):
             return UNDECIDED
         votes: dict[str, str] = {}
         for script in scripts:
-            votes = self._checker.votes(script)
+            votes = self._checker.votes(script, self.found)
             if not self._checker.is_refuted(votes):
                 return UNDECIDED
         return self._fault(
@@ -305,7 +322,7 @@ class _Work:
             self._read = []
             for text in self._assertions:
                 with suppress(NotExpressible):
-                    self._read.append(self._reader.asserted(text))
+                    self._read.append(self._reader.numbered(self._reader.asserted(text)))
         return self._read
 
     def _asked(self, step: Step, premises: list[Term], conclusion: Term, why: str) -> str:
@@ -328,7 +345,7 @@ class _Work:
         if self._reader.has_skolem([*premises, conclusion]):
             self.found.causes["a skolem"] += 1
             return UNDECIDED
-        votes = self._checker.votes(script)
+        votes = self._checker.votes(script, self.found)
         if not self._checker.is_refuted(votes):
             self.found.causes["one solver alone says that it does not hold"] += 1
             return UNDECIDED

@@ -7,7 +7,8 @@ of a quantifier becomes a constant. A term with another one is ``NotExpressible`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from difftest.proofs.cpc import Proof
 from smtlib.datatypes import read_datatypes
@@ -16,7 +17,7 @@ from smtlib.environment import Environment, SortDefinition
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
 from smtlib.sorts import BOOL, INT, Sort
-from smtlib.terms import Declaration, Kind, Term, TermTable, free_in, postorder
+from smtlib.terms import Declaration, Kind, Term, TermTable, free_in, postorder, rewrite
 from smtlib.theory import default_theories
 
 _DEEPEST = 150
@@ -32,6 +33,10 @@ _TOTAL = {
     "mod_total": "(ite (= {1} 0) {0} (mod {0} {1}))",
     "/_total": "(ite (= {1} 0.0) 0.0 (/ {0} {1}))",
 }
+
+
+_WHOLE = re.compile(r"(-?[0-9]+)/1")
+"""A whole number of sort Real, as CPC prints it."""
 
 
 class NotExpressible(Exception):
@@ -73,6 +78,30 @@ class TermReader:
         for term in postorder(roots, self.seen):
             self.free[term] = free_in(term, self.free)
 
+    def numbered(self, root: Term) -> Term:
+        """``root`` with variables of quantifiers named by place: by how deep quantifiers nest below theirs,
+        and by number. So it is the same term for all names of variables.
+        """
+        new: dict[Term, Term] = {}
+        heights: dict[Term, int] = {}
+        for term in postorder([root]):
+            args = tuple(new[arg] for arg in term.args)
+            heights[term] = max((heights[arg] for arg in term.args), default=0)
+            if term.kind is Kind.BINDER:
+                heights[term] += 1
+                named = {
+                    variable: self.table.variable(f"b!{heights[term]}!{number}", variable.sort)
+                    for number, variable in enumerate(term.variables)
+                }
+                body = self._replaced(args[0], named)
+                new[term] = self.table.make(term.op, (body,), term.sort, tuple(named.values()))
+            else:
+                new[term] = self.table.rebuild(term, args)
+        return new[root]
+
+    def _replaced(self, root: Term, new: Mapping[Term, Term]) -> Term:
+        return rewrite(self.table, root, lambda term, _: new.get(term))
+
     def asserted(self, text: str) -> Term:
         """The term of an assertion of the input, as SMT-LIB text."""
         return self._guarded(lambda: self._elaborator.term(read_sexps(text)[0]))
@@ -113,7 +142,9 @@ class TermReader:
             known = self._terms.get(sexp)
             if isinstance(known, NotExpressible):
                 raise known
-            return known or self._guarded(lambda: self._elaborator.term(sexp))
+            whole = _WHOLE.fullmatch(sexp)
+            token = f"{whole[1]}.0" if whole else sexp
+            return known or self._guarded(lambda: self._elaborator.term(token))
         if not sexp:
             raise NotExpressible("()")
         head, *rest = sexp

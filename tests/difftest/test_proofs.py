@@ -102,6 +102,24 @@ def test_sorts_of_older_releases_are_read() -> None:
     assert set(found.outcomes) == {"held"}
 
 
+def test_an_assertion_is_known_whatever_its_variables_are_called() -> None:
+    proof = read_proof(
+        """unsat
+((declare-const a Real)
+(define @l () (@list (@var "p" Real) (@var "q" Int)))
+(define @k () (@list (@var "q" Int) (@var "p" Real)))
+(assume @p1 (forall @l (=> (> (@var "p" Real) -3/1) (exists @k (= (@var "p" Real) a)))))
+(assume @p2 false))"""
+    )
+    text = "(forall ((q Real) (x Int)) (=> (> q (- 3.0)) (exists ((y Int) (p Real)) (= p a))))"
+    with Runner() as runner:
+        checker = StepChecker(find_solver("cvc5"), [], runner, Limits(5))
+        right = checker.check(proof, [text, "false"])
+        assert (set(right.outcomes), right.asked) == ({"held"}, 0)
+        captured = checker.check(proof, [text.replace("(= p a)", "(= q a)"), "false"])
+        assert set(captured.outcomes) == {"held", "undecided"}
+
+
 def test_an_assertion_may_be_false() -> None:
     # As cvc5 1.3.0 prints it.
     with Runner() as runner:
