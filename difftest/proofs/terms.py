@@ -16,6 +16,7 @@ from smtlib.elaborator import Elaborator
 from smtlib.environment import Environment, SortDefinition
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
+from smtlib.semantics import MEANINGS
 from smtlib.sorts import BOOL, INT, Sort
 from smtlib.terms import Declaration, Kind, Term, TermTable, free_in, postorder, rewrite
 from smtlib.theory import default_theories
@@ -35,6 +36,9 @@ _TOTAL = {
 }
 
 
+_INDEX_OPERATORS = {name: MEANINGS[name] for name in ("+", "-")}
+"""Operators in terms that are indices, such as ``(- (@bvsize x) 1)``."""
+_LONGEST_INDEX = 9
 _WHOLE = re.compile(r"(-?[0-9]+)/1")
 """A whole number of sort Real, as CPC prints it."""
 
@@ -154,6 +158,8 @@ class TermReader:
             return self._variable(sexp)
         if head in ("forall", "exists"):
             return self._quantified(sexp, depth)
+        if head == "as" and len(rest) == 2:
+            return self._qualified(sexp, [])
         if head in ("let", "lambda", "_", "as") or head in self._terms:
             raise NotExpressible(head if head not in self._terms else "a defined function")
         if head == "@bv" and len(rest) == 2 and all(type(part) is str and part.isdigit() for part in rest):
@@ -177,6 +183,8 @@ class TermReader:
             return self._meaning(_TOTAL[head].format(*names), args)
         if head == "@bit" and len(args) == 1 and indices:
             return self._meaning(f"(= ((_ extract {indices[0]} {indices[0]}) a!0) #b1)", args)
+        if head == "@bvsize" and len(args) == 1 and args[0].sort.name == "BitVec":
+            return self._meaning(str(args[0].sort.indices[0]), [])
         if head == "@from_bools" and args:
             bits = [f"(ite {name} #b1 #b0)" for name in reversed(names)]
             return self._meaning(bits[0] if len(bits) == 1 else f"(concat {' '.join(bits)})", args)
@@ -215,7 +223,7 @@ class TermReader:
         return self._guarded(read)
 
     def _qualified(self, head: SExpList, args: list[Term]) -> Term:
-        """``((as const S) x)``."""
+        """``((as const S) x)``, or ``(as seq.empty S)``."""
         if len(head) != 3 or head[0] != "as" or not isinstance(head[1], str):
             raise NotExpressible("a function as a term")
         sort = self._sort(head[2])
@@ -227,9 +235,17 @@ class TermReader:
         return (applications.tester if head == "is" else applications.updater)(str(rest[0]), args)
 
     def _index(self, sexp: SExp) -> int:
-        if not isinstance(sexp, str) or not sexp.isdecimal() or len(sexp) > 9:
+        """A numeral, or a term that says how to compute one."""
+        values: dict[Term, int] = {}
+        root = self._term(sexp)
+        for term in postorder([root]):
+            if term.kind is Kind.LITERAL and term.name.isdecimal() and len(term.name) < _LONGEST_INDEX:
+                values[term] = int(term.name)
+            elif term.name in _INDEX_OPERATORS and all(arg in values for arg in term.args):
+                values[term] = _INDEX_OPERATORS[term.name](*(values[arg] for arg in term.args))
+        if not 0 <= values.get(root, -1) < 10**_LONGEST_INDEX:
             raise NotExpressible("an index that is no numeral")
-        return int(sexp)
+        return values[root]
 
     def _quantified(self, sexp: SExpList, depth: int) -> Term:
         """``(forall (@list v ...) body)``, perhaps with patterns."""

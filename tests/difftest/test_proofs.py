@@ -54,6 +54,8 @@ RIGHT = {
     "indices": "(step @p10 (= (extract 3 0 b) (extract 3 0 (concat b (extract 3 0 b)))) :rule bv-x)",
     "bits": "(step @p10 (= b (@from_bools (@bit 0 b) (@bit 1 b) (@bit 2 b) (@bit 3 b) (@bit 4 b) (@bit 5 b)"
     " (@bit 6 b) (@bit 7 b))) :rule bv_bitblast_step)",
+    "width": "(step @p10 (= (extract (- (@bvsize b) 1) (- (@bvsize b) 8) b) b) :rule bv-extract-whole)",
+    "qualified": "(step @p10 (= (seq.len (as seq.empty (Seq U))) 0) :rule seq-len-empty)",
     "value": "(step @p10 (= (@bv 3 8) #b00000011) :rule evaluate)",
     "total": "(step @p10 (= (div_total x 0) 0) :rule arith-div-total-zero)",
     "by zero": "(step @p10 (= (div x 0) (@int_div_by_zero x)) :rule arith_reduction)",
