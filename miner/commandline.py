@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from solvers.registry import ANY_NAME
+from solvers.registry import ANY_NAME, NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ _MERGED = re.compile(r"\s\d?>&\d\b|\s\d(?=>)")
 _PROMPTS = re.compile(
     r"""\s*(?:\([\w.-]{1,30}\)\s)?(?:             # (an environment's name)
         \[\d{1,6}\]\s?[%$\#>]                       # tcsh: [579] %
+      | \d{1,2}:\d\d(?::\d\d)?\s?[%$\#]               # the time: 15:44 %
       | \[[\w.-]{1,40}\]\s?[$%\#]                  # [name] $
       | \(?[\w.-]{1,40}@[\w.-]{1,60}\)?[:\s][^$\#%>\n]{0,100}?[$\#%]    # user@host:~/dir$
       | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
@@ -62,7 +63,7 @@ _PROMPTS = re.compile(
     )(?:\s|$|(?<=>)(?=[\w.]))""",
     re.VERBOSE,
 )
-_WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ]|>{1,3})(?P<space>\s*)")
+_WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ▲▶❱]|>{1,3})(?P<space>\s*)")
 _ARROW = re.compile(r"\S{1,60}\s+(?:git:\(\S{1,60}\)\s+)?(?:[✗×⚡]\s*)?")
 _REPL = re.compile(rf"\s*(?:(?:{ANY_NAME})>|>{{1,3}}|\$|%)\s*(?=\()", re.IGNORECASE)
 _FILE_NAME = re.compile(
@@ -80,10 +81,12 @@ _SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
 
 def solver_family(word: str) -> str:
     """The solver family that a program's name contains, or an empty string."""
-    name = re.split(r"[/\\]", word.strip("\"'"))[-1]
+    *folders, name = re.split(r"[/\\]", word.strip("\"'"))
     found = _SOLVER.fullmatch(name)
     if found is None:
-        return ""
+        # The short name of a program in the folder of its solver: ~/eldarica/eld.
+        near = folders[-1].lower() if folders and 1 < len(name) < 6 else ""
+        return near if near in NAMES and near.startswith(name.lower()) else ""
     family, rest = found["family"].lower(), found["rest"].lower()
     if rest.endswith((".smt2", ".txt", ".smt", ".py", ".cpp", ".h", ".zip", ".log")):
         return ""
@@ -117,7 +120,7 @@ def command_of(line: str) -> str | None:
     weak = _WEAK_PROMPT.match(line)
     if weak is not None:
         rest = line[weak.end() :].strip()
-        if weak["sign"] in "❯➜»λ":
+        if weak["sign"] in "❯➜»λ▲▶❱":
             return _after_arrow(rest)
         if rest and _is_command(rest):
             return rest
@@ -129,9 +132,11 @@ def command_of(line: str) -> str | None:
 
 
 def _after_arrow(rest: str) -> str | None:
+    found = _ARROW.match(rest)
+    if found and solver_family(rest[found.end() :].partition(" ")[0]):
+        return rest[found.end() :].strip()  # after a directory, which may be named after a solver
     if _is_command(rest):
         return rest
-    found = _ARROW.match(rest)
     if found and _is_command(rest[found.end() :]):
         return rest[found.end() :].strip()
     return None
@@ -150,6 +155,7 @@ def _is_bare_command(text: str) -> bool:
     """Whether a line without a prompt is a command line rather than prose about a solver."""
     if len(text) > 2000 or not text or not (text[0].isalnum() or text[0] in "./~_"):
         return False
+    text = text.partition(" # ")[0].rstrip()
     first, _, tail = text.partition(" ")
     words = tail.split()
     if first in ("cat", "more", "head", "tail", "bat", "type"):

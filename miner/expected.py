@@ -31,6 +31,14 @@ class Expected:
 _HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)\b[^.\n:,]{0,60}$", re.I)
 # A core that is satisfiable says nothing of the answer to the script.
 _OF_A_CORE = re.compile(r"\bcores?\b", re.I)
+# Groups of rules that say nothing of the right answer where they stand in the report itself.
+_NOT_OF_REPORTS = ("printed", "judged", "misjudged", "later", "without")
+# "it claims that the", before "formula is unsat"
+_CLAIMED = re.compile(
+    r"\b(?:of|(?:claim|say|report|return|think|answer|believe|conclude|mean|if|whether)\w*(?:\s+that)?)"
+    r"\s+(?:(?:an?|the|this|my|that|following)\s+){0,2}$",
+    re.I,
+)
 _ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
@@ -40,14 +48,14 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
     """The answer that a text says is correct."""
     for rule in rules_for("expected.toml", text):
         for found in rule.pattern.finditer(text):
-            if rule.group in ("printed", "judged", "misjudged"):
+            if rule.group in _NOT_OF_REPORTS:
                 break
-            if rule.id == "formula-is" and _ASKED.match(text, found.end()):
+            if rule.id == "formula-is" and _is_reported(text, found):
                 continue
-            answer = rule.value or found["a"].lower()
+            answer = rule.value or _answer(found)
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
-                if own_solver and not own_solver.startswith(who) and kin_of(who) != kin_of(own_solver):
+                if own_solver and not _is_own(who, own_solver, text):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
@@ -55,6 +63,18 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
                 return Expected(answer, _quote(found[0]), source)
             break
     return None
+
+
+def _is_reported(text: str, found: re.Match[str]) -> bool:
+    """Whether words only ask for an answer, or say that somebody gave it."""
+    before = text[max(0, found.start() - 60) : found.start()]
+    return _ASKED.match(text, found.end()) is not None or _CLAIMED.search(before) is not None
+
+
+def _answer(found: re.Match[str]) -> str:
+    """The answer that a rule found, in the first of the groups that a pattern may have for it."""
+    groups = found.groupdict()
+    return next(answer.lower() for name in "abc" if (answer := groups.get(name)))
 
 
 def answer_in(
@@ -66,12 +86,11 @@ def answer_in(
     """
     if not own_solver:
         return None
-    own = kin_of(own_solver)
     answers = [
         Expected(answer, quote, "text")
         for text in texts
         for name, answer, quote in _credits(text, own_solver)
-        if kin_of(name) == own
+        if _is_own(name, own_solver, text)
     ]
     answers += [
         Expected(one.answers[0], one.text, "text")
@@ -81,6 +100,17 @@ def answer_in(
     wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
     wrong = wrong or [one for one in answers if right is not None and one.answer == "unknown"]
     return next(iter(wrong or answers), None)
+
+
+def _is_own(name: str, own_solver: str, text: str) -> bool:
+    """Whether a name in a text is of a tracker's own solver. A text that names a variant of a program, as
+    its tracker does, means another program with the plain name.
+    """
+    if not own_solver.startswith(name) and kin_of(name) != kin_of(own_solver):
+        return False
+    if own_solver == name or not own_solver.startswith(name) or own_solver not in (lowered := text.lower()):
+        return True
+    return re.search(rf"(?<![\w/]){re.escape(own_solver)}(?![\w/])", lowered) is None
 
 
 def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str]]:
@@ -130,8 +160,26 @@ def expectations(
                 found = _said_later(prose, about, own, [section for section, _ in kept]) or found
         versions = [one for text in about for one in own_mentions(text, kin)]
         found = found or _by_versions(versions)
-        result.append((found, answer_in(about, own, found, versions)))
+        comments = [piece.text.lstrip("; ") for piece in draft.pieces if not piece.word]
+        said = answer_in([*about, *comments[:20]], own, found, versions)
+        if found is None:
+            found = _without(about, _first_answers(runs) | ({said.answer} if said else set()))
+        result.append((found, said))
     return result
+
+
+def _first_answers(runs: Sequence[Run]) -> set[str]:
+    return {run.output.answers[0] for run in runs if run.output is not None and run.output.answers}
+
+
+def _without(about: Iterable[str], given: set[str]) -> Expected | None:
+    """The answer without an option or a tactic, if the solver gave the opposite one with it."""
+    for text in about:
+        for rule in rules_for("expected.toml", text):
+            if rule.group == "without" and (found := rule.pattern.search(text)):
+                if opposite(_answer(found)) in given:
+                    return Expected(_answer(found), _quote(found[0]), "text")
+    return None
 
 
 def _said_later(
@@ -146,12 +194,14 @@ def _said_later(
             for found in rule.pattern.finditer(text):
                 if _HYPOTHETICAL.search(text[: found.start()]):
                     continue
+                if rule.id == "formula-is" and _is_reported(text, found):
+                    continue
                 if rule.group in ("judged", "misjudged"):
                     who = found["who"] or found.groupdict().get("x") or ""
                     answer = _given_by(who.lower(), about, own)
                     answer = opposite(answer) if rule.group == "misjudged" else answer
                 else:
-                    answer = found["a"].lower()
+                    answer = _answer(found)
                     answer = opposite(answer) if rule.group == "unexpected" else answer
                 if answer:
                     return Expected(answer, _quote(found[0]), where)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, pairwise
 
 from corpus.records import Issue
 from miner.commandline import Invocation, command_of, invocations_of, solver_family
@@ -215,7 +215,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     ):
         complete = [_is_complete(piece, draft) for piece in pieces]
         text, set_aside, flags = _for_learning(draft, pieces, complete)
-        shown, answer = judge(_shown(draft, mine, said, own), answer, tracker, prose["title"])
+        shown, answer = judge(_shown(section.where, draft, mine, said, own), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
             Formula(
@@ -247,22 +247,51 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
 
 
-def _shown(draft: Draft, attached: Sequence[Run], said: Expected | None, own: str) -> list[FormulaRun]:
+def _shown(
+    place: str, draft: Draft, attached: Sequence[Run], said: Expected | None, own: str
+) -> list[FormulaRun]:
     """The runs that are shown with a formula: command lines in it, then the runs attached to it. Where none
     of the solver ``own`` has an output, the answer that the prose says is one.
     """
-    found = [FormulaRun(run.invocation, run.output) for run in attached if not run.is_expectation]
+    found = [
+        FormulaRun(run.invocation, run.output, later=not (run.where == place or run.where == "body"))
+        for run in attached
+        if not run.is_expectation
+    ]
     known = {run.invocation for run in found}
     inside = [*draft.invocations, *_said_in_comments(draft)]
     shown = [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
-    printed = [run.output.solver or own for run in shown if run.output is not None]
-    if said is not None and all(kin_of(one) != kin_of(own) for one in printed):
-        shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
+    printed = [
+        run.output.solver or own for run in shown if run.output is not None and not _is_value(run.output)
+    ]
+    if all(kin_of(one) != kin_of(own) for one in printed):
+        if said is not None:
+            shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
+        elif answers := _answers_in_comments(draft):
+            shown.append(FormulaRun(None, Output("\n".join(answers), answers)))
     return shown
 
 
+def _is_value(output: Output) -> bool:
+    """Whether an output without an answer is a model or the solver's version."""
+    return not output.answers and _VALUE.match(output.text) is not None
+
+
+_VALUE = re.compile(rf"\s*(?:\((?!error)|(?:This is )?(?:{ANY_NAME})\d? version|- build )", re.I)
 _IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)
 _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
+
+
+def _answers_in_comments(draft: Draft) -> tuple[str, ...]:
+    """The answers that the script shows in comments of their own below the commands that ask."""
+    found: list[str] = []
+    for before, piece in pairwise(draft.pieces):
+        if not piece.word and before.word in CHECKS and (answer := _ANSWER_COMMENT.fullmatch(piece.text)):
+            found.append(answer[1].lower())
+    return tuple(found)
+
+
+_ANSWER_COMMENT = re.compile(r";+\s*(?:->|=>|:)?\s*(sat|unsat|unknown)\s*", re.I)
 
 
 def _said_in_comments(draft: Draft) -> list[Invocation]:

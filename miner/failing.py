@@ -28,6 +28,7 @@ _ERROR = re.compile(
     r"\(error\b|^\s*(?:\[error\]|error:|parse error)|\bsyntax error\b", re.IGNORECASE | re.MULTILINE
 )
 _TIMEOUT = re.compile(r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by timeout)", re.MULTILINE)
+_REGRESSION = re.compile(r"\bregress(?:ion|ed)\b", re.IGNORECASE)
 _DECIDED = ("sat", "unsat")
 # The source of a guess that is good enough to choose the failing run, but not to be stored as correct.
 _GUESS = "other runs"
@@ -38,13 +39,15 @@ class FormulaRun:
     """A run of a solver on a formula: its command line, its output, or both.
 
     ``symptom``: ``wrong-answer``, ``invalid-model``, ``crash``, ``leak``, ``error``, ``timeout``, ``unknown``
-    or empty. ``failing``: whether the run shows the bug.
+    or empty. ``failing``: whether the run shows the bug. ``later``: whether a reply to the report
+    shows the run.
     """
 
     invocation: Invocation | None = None
     output: Output | None = None
     symptom: str = ""
     failing: bool = False
+    later: bool = False
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -58,8 +61,21 @@ def judge(
 ) -> tuple[tuple[FormulaRun, ...], Expected | None]:
     """Mark the failing runs of a formula, and complete or correct its expected answer.
 
-    Only runs of the tracker's own solver can fail, unless there are none.
+    Only runs of the tracker's own solver can fail, unless there are none. Runs in replies count only if the
+    report itself shows no bug: they often show that it is fixed, or look for its cause.
     """
+    first = [run for run in runs if not run.later]
+    if 0 < len(first) < len(runs):
+        judged, answer = _judged(first, expected, tracker, title)
+        if any(run.failing and run.symptom in _BUGS for run in judged):
+            return (*judged, *(run for run in runs if run.later)), answer
+    return _judged(runs, expected, tracker, title)
+
+
+def _judged(
+    runs: Sequence[FormulaRun], expected: Expected | None, tracker: str, title: str
+) -> tuple[tuple[FormulaRun, ...], Expected | None]:
+    """The runs and the expected answer, if all the runs count."""
     if not runs:
         return (), expected
     own = _solver(tracker.rpartition("/")[2])
@@ -99,12 +115,17 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
     is of another solver than ``own``.
     """
     commands = [run for run in runs if run.output is None]
-    outputs = [run for run in runs if run.invocation is None]
-    if len(outputs) != 1 or not commands or len(commands) + 1 != len(runs):
+    others = [run for run in runs if run.invocation is None and own != (_solver(_name(run)) or own)]
+    outputs = [run for run in runs if run.invocation is None and run not in others]
+    pairs = list(zip(commands, outputs, strict=False))
+    shown = all(run.answers or _symptom(run, ()) for run in outputs)
+    if shown and len(pairs) > 1 and len(runs) == 2 * len(pairs) + len(others):
+        return [*(replace(one, output=other.output) for one, other in pairs), *others]
+    if len(outputs) != 1 or not commands or len(commands) + len(others) + 1 != len(runs):
         return list(runs)
     if own and outputs[0].answers and own != (_solver(_name(commands[0])) or own):
         return list(runs)
-    return [FormulaRun(commands[0].invocation, outputs[0].output), *commands[1:]]
+    return [replace(commands[0], output=outputs[0].output), *commands[1:], *others]
 
 
 def _corrected(
@@ -128,12 +149,18 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
         gave_up = any(run.output is not None and _TIMEOUT.search(run.output.text[:20_000]) for run in mine)
         if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up)):
             return Expected(answer, "", "other solvers")
+    sequences = {run.answers for run in mine if len(run.answers) > 1}
+    if len(sequences) == 2 and not theirs and len(set(map(len, sequences))) == 1:
+        wrong, source = _odd_one(mine, title)
+        if wrong and source == "title":
+            right = next(iter(sequences - {wrong}))
+            return Expected(" ".join(right), title[:200], source)
     named = expectation_in(title, "title") if ours else None
     if named is not None and opposite(named.answer) in ours:
         return named
     if len(ours) == 2 and not theirs:
         wrong, source = _odd_one(mine, title)
-        return Expected(opposite(wrong), title[:200], source) if wrong else None
+        return Expected(opposite(wrong[0]), title[:200], source) if wrong else None
     return None
 
 
@@ -146,9 +173,10 @@ def _sequence(mine: Sequence[FormulaRun], others: Sequence[FormulaRun]) -> Expec
     return None
 
 
-def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[str, str]:
-    """The wrong one of two answers of the same solver, and the source: the run with options from the title,
-    else with the most options, else without a version in its name (a release beside a newer build).
+def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[tuple[str, ...], str]:
+    """The wrong ones of two sequences of answers of the same solver, and the source: the run with options
+    from the title, else with the most options, else without a version in its name (a release beside a newer
+    build).
     """
 
     def weight(run: FormulaRun) -> tuple[int, int, bool]:
@@ -158,8 +186,9 @@ def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[str, str]:
 
     decided = [run for run in mine if run.invocation and run.answers and run.answers[0] in _DECIDED]
     best = max((weight(run) for run in decided), default=None)
-    answers = {run.answers[0] for run in decided if weight(run) == best}
-    return (answers.pop() if len(answers) == 1 else ""), ("title" if best and best[0] else _GUESS)
+    answers = {run.answers for run in decided if weight(run) == best}
+    named = best is not None and (best[0] > 0 or (best[2] and _REGRESSION.search(title) is not None))
+    return (answers.pop() if len(answers) == 1 else ()), ("title" if named else _GUESS)
 
 
 def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:

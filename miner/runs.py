@@ -62,18 +62,26 @@ _LABELLED = re.compile(
     r"([^`\n]{2,300})",
     re.IGNORECASE | re.MULTILINE,
 )
+# What may stand between a command line in a text and its output below.
+_LEADS_ON = re.compile(r"[`*\s]*[^.`]{0,60}[.:]?\s*")
+# "`z3 -q a.smt2` -> unsat"
+_GIVES = re.compile(
+    r"`?\s*(?:->|=>|\u2192|[:=\u2013]|(?:returns?|gives?|prints?|says?|outputs?|answers?|reports?|yields?|produces?)\b)"
+    r"\s*[`'\"*]{0,2}(unsat|sat|unknown)\b"
+)
 _HAS_OPTION = re.compile(r"\s--?[a-zA-Z]|\w=\w")
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
 # "CVC4 with `--check-models` crashes", "CVC4 --check-models throws"
 _IN_WORDS = re.compile(
     rf"(?<![\w./`-])((?:{ANY_NAME})\d?)(?:\s+with)?(?:\s+(?:the\s+)?(?:options?|flags?|arguments?))?"
-    r"((?:\s+`?--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?`?){1,8})",
+    r"((?:\s+`?(?:--?[a-zA-Z][\w:-]{0,60}(?:=[\w./-]{1,60})?|[a-z_]+(?:\.[a-z_]+)+=\w[\w.]*)`?){1,8})",
     re.IGNORECASE,
 )
 # "With `smt.ematching=false` it answers sat", "when I pass --cegqi", "segfaults with --cegqi"
 _WITH_OPTIONS = re.compile(
     r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:(?:options?|arguments?|flags?)\s+)?"
-    r"((?:`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
+    r"[*_]{0,2}((?:`--?[a-zA-Z][\w-]{0,60}\s\w{1,30}`|`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|\+[a-z][\w-]{2,30}(?=\s)"
+    r"|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
     re.IGNORECASE,
 )
 # "With `--cegqi` the answer is right": not the run that shows the bug
@@ -85,7 +93,7 @@ _RIGHT = re.compile(
 _CREDITS = re.compile(
     rf"(?:^|\n)[ \t*]*(?:(?:and|while|both|or|{ANY_NAME})\d?[ ,:/*&]*)+$"
     rf"|\b({ANY_NAME})\d?\b[^.:\n]{{0,60}}?\b(?:returns?|gives?|says?|prints?|reports?|outputs?|answers?|yields?"
-    r"|produces?|responds?)[^.:\n]{0,40}:?\s*$",
+    r"|produces?|responds?)[^.:\n]{0,80}[:.]?\s*$",
     re.IGNORECASE,
 )
 # "# with z3-4.8.5", above a command line
@@ -105,6 +113,8 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
         expects = bool(lead and _EXPECTS.search(lead))
         credited = _CREDITS.search(lead) if lead else None
         found = _runs_of_block(section.where, index, block, segments, expects)
+        if runs and found and index and _introduces(runs[-1], section.blocks[:index], found[0]):
+            found[0] = replace(found[0], invocation=runs.pop().invocation)
         # Of "z3str3 and CVC4 return:" the last.
         names = re.findall(ANY_NAME, credited[0].lower()) if credited else []
         runs += [_credited(run, names[-1]) for run in found] if names else found
@@ -115,6 +125,18 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
         first, last = draft.pieces[0].line, draft.pieces[-1].line
         runs.append(Run(section.where, draft.block, first, last, None, Output(text, line=first)))
     return runs
+
+
+def _introduces(run: Run, above: Sequence[Block], printed: Run) -> bool:
+    """Whether the texts above an output end with the command line that printed it."""
+    if run.invocation is None or run.output is not None or not len(above) - 2 <= run.block < len(above):
+        return False
+    if printed.invocation is not None or printed.is_expectation or printed.output is None:
+        return False
+    if any(block.is_code for block in above[run.block :]):
+        return False
+    rest = above[run.block].text.rpartition(run.invocation.text)[2]
+    return all(_LEADS_ON.fullmatch(text) for text in (rest, *(one.text for one in above[run.block + 1 :])))
 
 
 def _credited(run: Run, solver: str) -> Run:
@@ -189,7 +211,9 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
             if invocation.text not in known and _VERSION_OPTIONS.isdisjoint(invocation.options):
                 known.add(invocation.text)
                 at = block.line + line
-                runs.append(Run(where, index, at, at, invocation))
+                gives = _GIVES.match(block.text, found.end(1)) if len(invocations) == 1 else None
+                output = Output(gives[0], (gives[1],), invocation.solver, at) if gives else None
+                runs.append(Run(where, index, at, at, invocation, output))
     said = _IN_WORDS.search(block.text) if own and not runs else None
     if said is not None and kin_of(said[1]) == kin_of(own):
         command = f"{said[1]} {' '.join(said[2].replace('`', ' ').split())}"
@@ -202,7 +226,7 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         and (options := _WITH_OPTIONS.search(block.text))
         and not _RIGHT.match(block.text, options.end())
     ):
-        words = re.findall(r"[\w.=/-]+", options[1].replace(" and ", " "))
+        words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " "))
         line = block.text.count("\n", 0, options.start())
         at = block.line + line
         command = f"{own} {' '.join(words)}"

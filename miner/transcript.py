@@ -70,6 +70,11 @@ _ELISION = re.compile(
     re.IGNORECASE,
 )
 _ELIDED_INSIDE = re.compile(r"\.{3}|…")
+# "# Output: sat", below a command line or after it
+_SAID_IN_COMMENT = re.compile(
+    r"#+\s*(?:(?:[Oo]utput|[Rr]esult|[Aa]nswer|[Pp]rints|[Rr]eturns|[Gg]ives|[Ss]ays|[Rr]eports)\s*:?|->|=>)?"
+    r"\s*[`'\"]?(sat|unsat|unknown)\b[`'\"]?(?=\s*$|\s+(?:on|in|with|\()|[,;.])"
+)
 _INPUT = re.compile(r"\s*(?:echo|printf)\s+(?:-[neE]+\s+)?")
 _HERE_STRING = re.compile(r"<<<\s*")
 _SPACE = re.compile(r"\s*")
@@ -235,6 +240,9 @@ class _Cutter:
         command = None if self.is_input else command_of(line)
         if command is not None:
             return self._shell(command, position, end)
+        if self.running and line.startswith("#") and (said := _SAID_IN_COMMENT.match(line)):
+            self._add("output", said[1])
+            return end
         if self.running and line.startswith("# "):
             self._add("prose", line.rstrip())
             return end
@@ -260,6 +268,8 @@ class _Cutter:
         tag = heredoc_tag(command)
         if tag:
             return self._heredoc(tag, command, invocations, end)
+        if invocations and "#" in command and (said := _SAID_IN_COMMENT.search(command)):
+            self._add("output", said[1])
         shown = None if invocations else shown_files(command)
         if shown is not None:
             self._add("open", "", file=shown[0] if len(shown) == 1 else " ".join(shown))

@@ -38,9 +38,12 @@ def test_rules_name_known_groups_places_and_classes() -> None:
 
 def test_rules_of_answers_give_the_right_one() -> None:
     for rule in EXPECTED:
-        assert rule.group in ("expected", "unexpected", "credited", "printed", "judged", "misjudged")
-        if rule.group in ("judged", "misjudged"):
-            assert "who" in rule.pattern.groupindex
+        others = ("judged", "misjudged", "later", "without")
+        assert rule.group in ("expected", "unexpected", "credited", "printed", *others)
+        if rule.group in others:
+            assert ("a" if rule.group in ("later", "without") else "who") in rule.pattern.groupindex
+            assert all(rule.pattern.search(text) for text in rule.examples)
+            assert not any(rule.pattern.search(text) for text in rule.never)
             continue
         named = {"a"} | ({"who"} if rule.group == "credited" else set())
         assert rule.value in ("sat", "unsat") or named <= rule.pattern.groupindex.keys()
