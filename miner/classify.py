@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
@@ -16,7 +17,17 @@ from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.text_rules import Rule, rules_for
-from miner.versions import BAD, FIXED, GOOD, Mention, ordered, own_mentions
+from miner.versions import (
+    BAD,
+    FIXED,
+    FORMER,
+    GOOD,
+    Mention,
+    commit_verdicts,
+    family_of,
+    ordered,
+    own_mentions,
+)
 from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
@@ -58,6 +69,8 @@ _FIRST_WORDS = 20
 _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 
+# How many matches of a rule count in one text, where it is more than the first.
+_MOST_OF = {"version": 6, "commit": 6}
 # What a rule found, with the weight that it adds to its value.
 _Hit = tuple[int, Reasoned]
 
@@ -70,14 +83,17 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
             if place == "text" and where != "body" and rule.group in _NOT_IN_COMMENTS:
                 continue
             matches = rule.pattern.finditer(text)
-            found = next((match for match in matches if not _is_of_another(match, issue.tracker)), None)
-            if found is not None:
-                hits[rule.group].append(_hit(rule, found, place, where))
+            own = (match for match in matches if not _is_of_another(match, issue.tracker))
+            found = [_hit(rule, match, place, where) for match in islice(own, _MOST_OF.get(rule.group, 1))]
+            if found and rule.group == "commit":
+                verdicts = commit_verdicts(text)
+                found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
+            hits[rule.group] += found
     bug_class = _heaviest(_without_asides(hits["class"], extraction.prose["title"]))
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if bug_class.value in ("none", "regression"):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
-    said = _versions_said(issue, extraction)
+    said = _versions_said(issue, extraction, bug_class.value)
     versions = [version for run in failing if (version := _version_of(run)) is not None]
     without = {one.value for one in said.good + said.fixed}
     named = [hit for hit in hits["version"] if hit[1].value not in without]
@@ -93,7 +109,11 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
     commits = [hit for hit in hits["commit"] if not hit[1].value.startswith(tuple(others))]
-    last_good = _strongest(hits["last-good"]) or max(said.good, key=_order, default=None)
+    good, fixed = _separated(said, affected)
+    last_good = _strongest(hits["last-good"]) or max(good, key=_order, default=None)
+    last_good = last_good or _commit_before(extraction)
+    if last_good is None and affected is not None and _CHANGED.search(extraction.prose["title"]):
+        last_good = max(_before(said.neutral, affected), key=_order, default=None)
     last_good = last_good or _version_of_good_run(extraction, issue.tracker)
     return Classification(
         bug_class=bug_class,
@@ -104,7 +124,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         fixed_by=fixed_by,
         introduced_by=introduced_by,
         last_good=last_good,
-        fixed_in=min(said.fixed, key=_order, default=None),
+        fixed_in=min(fixed, key=_order, default=None),
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
         crash=_crash(extraction, bug_class, failing),
     )
@@ -117,10 +137,17 @@ class _Said:
     bad: list[_Hit] = field(default_factory=list)
     good: list[Reasoned] = field(default_factory=list)
     fixed: list[Reasoned] = field(default_factory=list)
+    neutral: list[Reasoned] = field(default_factory=list)
+    # Versions of a program that the tracker's own one came after: their numbers do not compare.
+    of_others: set[str] = field(default_factory=set)
 
 
-def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
-    own = kin_of(issue.tracker.rpartition("/")[2]) or ""
+_PROVED = re.compile(r"\bprove[sdn]?\b|\bdischarge", re.IGNORECASE)
+_OPPOSITE = {GOOD: BAD, BAD: GOOD}
+
+
+def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Said:
+    own = family_of(issue.tracker.rpartition("/")[2])
     stated = [formula.expected for formula in extraction.formulas if formula.expected]
     right = {one.answer for one in stated}
     read = [
@@ -132,18 +159,23 @@ def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
     if later and all(one.answers == () or set(one.answers) <= later for _, one in read):
         right = set()  # a comment calls the reported answer right
     said = _Said()
-    neutral: set[str] = set()
+    repository = issue.tracker.rpartition("/")[2].lower()
     for where, one in read:
         is_comment = where.startswith("comment:")
         verdict = one.verdict or ("" if is_comment else _by_answer(one, right))
+        if bug_class == "soundness" and verdict in _OPPOSITE and _PROVED.search(one.text):
+            verdict = _OPPOSITE[verdict]  # what should not be proved
         found = Reasoned(one.version, one.text, where, "versions")
+        if one.solver and not repository.startswith(one.solver):
+            said.of_others.add(one.version)
         if verdict == BAD:
             said.bad.append(({"title": 3, "body": 2}.get(where, 1), found))
         elif verdict:
             is_fixed = verdict == FIXED or (is_comment and verdict == GOOD)
             (said.fixed if is_fixed else said.good).append(found)
         elif not is_comment:
-            neutral.add(one.version)
+            said.neutral.append(found)
+    neutral = {one.value for one in said.neutral}
     said.fixed = [
         one for one in said.fixed if one.value not in neutral or "fix" in (one.reason or "").lower()
     ]
@@ -151,6 +183,55 @@ def _versions_said(issue: Issue, extraction: Extraction) -> _Said:
         # The version that the reporter uses: it works elsewhere, such as on another system.
         said.good = [one for one in said.good if one.value not in neutral]
     return said
+
+
+def _commit_before(extraction: Extraction) -> Reasoned | None:
+    """A commit of which the report says that it does not have the bug."""
+    for where in ("title", "body"):
+        text = extraction.prose[where][:_BODY_READ]
+        for commit, verdict in commit_verdicts(text).items():
+            place = text.find(commit)
+            words = " ".join(text[max(0, place - 100) : place + 60].split())
+            if verdict in (FORMER, GOOD) and not _NEWER.search(words):
+                return Reasoned(commit, words, where, "versions")
+    return None
+
+
+# A title that says that a newer version is worse.
+_CHANGED = re.compile(
+    r"\b(?:regress|slow(?:er|down)|degrad|worse|longer|since|after|switch|upgrad|updat|broke|newer|latest)",
+    re.IGNORECASE,
+)
+
+
+_NEWER = re.compile(
+    r"\b(?:newer|newest|latest|current(?:ly)?|recent(?:ly)?|upgrad\w+|updat\w+)\b", re.IGNORECASE
+)
+
+
+def _separated(said: _Said, affected: Reasoned | None) -> tuple[list[Reasoned], list[Reasoned]]:
+    """The versions without the bug that came before it, and those that came after it."""
+    if affected is None:
+        return said.good, said.fixed
+    later = [
+        one
+        for one in said.good
+        if one.value not in said.of_others and _NEWER.search(one.reason or "") and _is_before(affected, one)
+    ]
+    earlier = _before(said.fixed, affected)
+    good = [one for one in said.good if one not in later] + earlier
+    return good, [one for one in said.fixed if one not in earlier] + later
+
+
+def _before(found: Sequence[Reasoned], affected: Reasoned) -> list[Reasoned]:
+    """The versions of a list that are older than the affected one."""
+    return [one for one in found if _is_before(one, affected)]
+
+
+def _is_before(one: Reasoned, other: Reasoned) -> bool:
+    """Whether a version is older than another one of the same series (the first number)."""
+    first, second = _order(one), _order(other)
+    return first[:1] == second[:1] and first < second
 
 
 def _order(found: Reasoned) -> tuple[int, ...]:
@@ -182,8 +263,8 @@ def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[Formul
 def _is_of_another(found: re.Match[str], tracker: str) -> bool:
     """Whether a match names another solver (its group ``who``) than the tracker's."""
     who = found.groupdict().get("who")
-    own = kin_of(tracker.rpartition("/")[2]) if who else None
-    return bool(own) and (kin_of(str(who)) or who) != own
+    own = family_of(tracker.rpartition("/")[2]) if who else ""
+    return bool(own) and family_of(str(who)) != own
 
 
 _BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown": "incompleteness"} | {
@@ -275,18 +356,43 @@ def _printed(extraction: Extraction) -> Iterable[str]:
 
 _QUESTION = re.compile(
     r"\W*(?:\[?question\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there|\w+\s+(?:deterministic|supported|possible|allowed))\b"
-    r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b)",
+    r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b|when\s+(?:do|does|will|is)\b|meaning\s+of\b|any\s+(?:way|plans?)\b)",
+    re.IGNORECASE,
+)
+_WISH = re.compile(
+    r"\W*(?:(?:feature|enhancement|feat)(?:\s+request)?\b(?!\s+\w+\s+crash)|(?:api\s+)?(?:request|proposal|suggestion|wish|rfc)\b"
+    r"|(?:please\s+)?(?:implement|add|support|allow|expose|provide|return|enable|document|introduce|consider)\s+(?!(?:\w+\s+){1,3}(?:crash|fail|return|give)))",
+    re.IGNORECASE,
+)
+_BUILD = re.compile(
+    r"\bbuild\s+(?:system|script)|\b(?:build(?:ing)?|compil(?:e|es|ing|ation|er)|install(?:ing|ation)?|link(?:ing|er)|cmake|pip|import(?:ing)?|makefile|configure)\b"
+    r"[^.\n]{0,50}\b(?:fail(?:s|ed|ure|ures|ing)?|errors?|cannot|can't|problems?|issues?|not\s+found|missing|broken?|breaks|warnings?)\b"
+    r"|\b(?:cannot|can't|can\s+not|unable\s+to|fail(?:s|ed|ure)?\s+(?:to|when|in|of|while)|errors?\s+(?:when|while|during|in)|problems?\s+(?:when|while|with)|not)\s+"
+    r"(?:\w+\s+){0,2}?(?:build(?:ing)?|compil(?:e|ing|ation)|install(?:ing|ation)?|link(?:ing)?|import(?:ing)?)\b",
     re.IGNORECASE,
 )
 
 
 def _without_asides(hits: Sequence[_Hit], title: str) -> Sequence[_Hit]:
-    """The hits of classes; of an issue that asks how to do something, not those in its texts."""
-    if _QUESTION.match(title):
-        return [hit for hit in hits if hit[1].where in ("title", "output")]
+    """The hits of classes; of an issue that asks or wishes for something, not those in its texts."""
+    if _WISH.match(title):
+        hits = [hit for hit in hits if hit[1].where == "output"]
+    elif _QUESTION.match(title):
+        hits = [hit for hit in hits if hit[1].where == "output" or _is_firm(hit)]
+    elif _BUILD.search(title):
+        hits = [hit for hit in hits if _is_firm(hit)]
+    # A comment tells the class of an issue only if the report does not.
+    report = [hit for hit in hits if not hit[1].where.startswith("comment:")]
+    if any(hit[1].value != "regression" and hit[1].rule != "different-answers" for hit in report):
+        hits = report
     # Answers that only differ may differ by what another rule says: an unknown, a time limit.
     firm = [hit for hit in hits if hit[1].rule != "different-answers"]
     return firm if any(hit[1].value != "regression" for hit in firm) else hits
+
+
+def _is_firm(hit: _Hit) -> bool:
+    """Whether a title names a class that no question has."""
+    return hit[1].where == "title" and hit[1].value not in ("performance", "incompleteness")
 
 
 def _heaviest(hits: Sequence[_Hit]) -> Reasoned:

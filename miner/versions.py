@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from solvers.registry import ANY_NAME, kin_of
+from solvers.registry import ANY_NAME, kin_of, named_solver
 
 GOOD, BAD, FORMER, FIXED = "good", "bad", "former", "fixed"
 
@@ -37,7 +37,7 @@ class Mention:
 # A text without a match names no version.
 _WORTH_READING = re.compile(r"\d\.\d")
 _SENTENCE = re.compile(
-    r"(?<=[.!?])[\"')\]*`]{0,3}\s+|\n\s*(?=\n)|(?<=:)\n"
+    r"(?<=[.!?])(?<!\bvs\.)(?<!\bver\.)(?<!\bv\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)[\"')\]*`]{0,3}\s+(?!(?-i:to|and|or|but)\b)|\n\s*(?=\n)|(?<=:)\n"
     rf"|\n(?=\s*(?:[-*#|>+(]|\d+[.)]\s|(?-i:[A-Z`])|{ANY_NAME}))",
     re.IGNORECASE,
 )
@@ -47,6 +47,7 @@ _VERSION = re.compile(
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
 )
+_HASH = re.compile(r"\b(?=[0-9a-f]{0,39}\d)(?P<v>[0-9a-f]{7,40})\b")
 _LEAD = re.compile(r"(?P<word>[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
 _NAME = re.compile(rf"(?<![\w.])(?:{ANY_NAME})\d?(?:-solver)?(?![a-z])", re.IGNORECASE)
 # Words directly before a version. After any other word it is a version of something else.
@@ -58,7 +59,8 @@ _BEFORE = frozenset(
     broken crash crashes hangs bug fixed the official nightly upgrading updating use used tried try via either
     neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
     tested checked affects
-    including regression regressions difference differences
+    including regression regressions difference differences ver installed wheel package
+    starting beginning upstream
     """.split()
 )
 _NUMBER_OF = re.compile(
@@ -79,18 +81,21 @@ _OPPOSED = re.compile(
 _OPPOSITE = {GOOD: BAD, FORMER: BAD, BAD: GOOD}
 _EVENT = re.compile(
     r"""\b(?:
-        (?P<answer>(?:un)?sat|unknown)(?:isfiable)?\b(?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
+        (?P<answer>(?:un)?sat|unknown|I\s+don't\s+know)(?:isfiable)?\b
+          (?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|until\s+now
           |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
-          |finish|verif|succeed|able))|fix(?:es|ed)|resolved|addressed|gone|will\s+be\s+(?:in|part|released|included)
+          |finish|verif|succeed|able))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
+            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|goes\s+back\s+to\s+normal
+          |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |solve[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
           |immediately|verif(?:y|ies|ied)|unaffected|as\s+expected
-          |expected\s+(?:answer|behaviou?r|result|output|verdict))
+          |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
           |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
@@ -123,7 +128,7 @@ _CHAINED = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(
-    r"\s*(?:->|-->|→|=>|to|and)\s*"
+    r"[.\s]*(?:->|-->|→|=>|to|and)\s*"
     rf"(?:(?:the|version|release|current|latest|new|(?:{ANY_NAME})\d?)[\s-]*){{0,3}}v?",
     re.IGNORECASE,
 )
@@ -131,6 +136,11 @@ _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
     r"regress|slow|differ|chang|upgrad|updat|broke|between|->|→|=>|since|bug|switch|mov", re.IGNORECASE
+)
+# A question that says what it asks about.
+_ASKS_WHY = re.compile(r"\W*(?:(?:any\s+\w+|do\s+you\s+know)\s+)?(?:why|how\s+come)\b", re.IGNORECASE)
+_OLDER = re.compile(
+    r"(?:the\s+)?(?:older|earlier|previous)\s+(?:versions?|releases?|commits?|builds?)\b", re.IGNORECASE
 )
 _SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
 
@@ -148,13 +158,27 @@ def mentions(text: str) -> list[Mention]:
     return [mention for part in parts if _WORTH_READING.search(part) for mention in _in_sentence(part[:2000])]
 
 
+def commit_verdicts(text: str) -> dict[str, str]:
+    """What a text says of the commits that it names: those with a verdict, ``former`` for older ones."""
+    if not _HASH.search(text):
+        return {}
+    parts = (" ".join(part.split())[:2000] for part in _SENTENCE.split(text))
+    said = [one for part in parts for one in _verdicts(part, list(_HASH.finditer(part)))]
+    found = {one.version: FORMER if _OLDER.match(one.text) else one.verdict for one in said}
+    return {commit: verdict for commit, verdict in found.items() if verdict}
+
+
 def _in_sentence(text: str) -> list[Mention]:
-    found = [match for match in _VERSION.finditer(text) if _is_of_a_solver(text, match.start())]
+    return _verdicts(text, [m for m in _VERSION.finditer(text) if _is_of_a_solver(text, m.start())])
+
+
+def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
+    """The versions or commits that were found in a sentence, each with what it says of them."""
     if not found:
         return []
-    if text.endswith("?"):  # asks, and does not say
+    if text.endswith("?") and not _ASKS_WHY.match(text):  # asks, and does not say
         return [Mention(match["v"], "", "", (), text[:200]) for match in found]
-    cuts = [0, *(match.start() for match in _APART.finditer(text)), len(text)]
+    cuts = _cuts(text, found)
     named: list[Mention] = []
     timed: list[float] = []
     for start, end in pairwise(cuts):
@@ -166,6 +190,19 @@ def _in_sentence(text: str) -> list[Mention]:
             named.append(replace(mention, verdict=opposed) if opposed else mention)
             timed.append(seconds)
     return _by_time(_by_step(text, found, named), timed)
+
+
+def _cuts(text: str, found: Sequence[re.Match[str]]) -> list[int]:
+    """Where the parts of a sentence start, and its end. A part that names no version belongs to one before it
+    that says nothing of its versions.
+    """
+    cuts = [0]
+    starts = [match.start() for match in _APART.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        has_version = any(start <= match.start() < end for match in found)
+        if has_version or _EVENT.search(text, cuts[-1], start):
+            cuts.append(start)
+    return [*cuts, len(text)]
 
 
 def _is_of_a_solver(text: str, start: int) -> bool:
@@ -213,6 +250,7 @@ def _in_part(
         verdict = _verdict(text, said, first)
         seconds = next((_seconds(event) for event in said if event["time"]), 0.0)
         answers = tuple(event["answer"].lower() for event in said if event["answer"])
+        answers = tuple("unknown" if "know" in answer else answer for answer in answers)
         for match in group:
             yield Mention(match["v"], solver, verdict, answers, text[start:end].strip()[:200]), seconds
 
@@ -240,12 +278,14 @@ def _seconds(event: re.Match[str]) -> float:
 
 def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) -> list[Mention]:
     """Of "from 4.8.7 to 4.8.8" the first is good and the second bad, if the sentence is about a change."""
-    if len(found) != 2 or not _CHANGE.search(text):
+    if len(found) < 2 or not _CHANGE.search(text):
         return named
     between = _ASIDE.sub("", text[found[0].end() : found[1].start()])
     if not _STEP.fullmatch(between) or (" and " in between and "between" not in text.lower()):
         return named
-    return [replace(named[0], verdict=FORMER), replace(named[1], verdict=BAD)]
+    if any(not _CHAINED.fullmatch(text[a.end() : b.start()]) for a, b in pairwise(found[1:])):
+        return named
+    return [replace(named[0], verdict=FORMER), *(replace(one, verdict=BAD) for one in named[1:])]
 
 
 def _by_time(named: list[Mention], timed: Sequence[float]) -> list[Mention]:
@@ -262,4 +302,9 @@ def _by_time(named: list[Mention], timed: Sequence[float]) -> list[Mention]:
 def own_mentions(text: str, own: str) -> list[Mention]:
     """The versions of the solver ``own`` (a kin name; empty: of any) that a text names."""
     found = mentions(text)
-    return [one for one in found if not own or not one.solver or (kin_of(one.solver) or one.solver) == own]
+    return [one for one in found if not own or not one.solver or family_of(one.solver) == own]
+
+
+def family_of(name: str) -> str:
+    """The solver that a repository or a name in a text stands for: its kin, else a known name; or empty."""
+    return kin_of(name) or (named_solver(name) or "").rstrip("0123456789")
