@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
@@ -28,7 +28,6 @@ from miner.versions import (
     ordered,
     own_mentions,
 )
-from solvers.registry import kin_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
 GROUPS = tuple("class area severity version commit last-good fixed-by introduced-by tool".split())
@@ -87,6 +86,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
             found = [_hit(rule, match, place, where) for match in islice(own, _MOST_OF.get(rule.group, 1))]
             if found and rule.group == "commit":
                 verdicts = commit_verdicts(text)
+                is_gone = where.startswith("comment:") and _GONE.search(text)
+                found = [] if is_gone else found
                 found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
             hits[rule.group] += found
     bug_class = _heaviest(_without_asides(hits["class"], extraction.prose["title"]))
@@ -97,9 +98,12 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     versions = [version for run in failing if (version := _version_of(run)) is not None]
     without = {one.value for one in said.good + said.fixed}
     named = [hit for hit in hits["version"] if hit[1].value not in without]
-    reported = [hit for hit in named if not hit[1].where.startswith("comment:")]
+    reported = [hit for hit in named if not _in_comment(hit)]
     report = extraction.prose["title"] + extraction.prose["body"]
     in_report = [hit for hit in said.bad if hit[1].value in report]
+    if any(not _in_comment(hit) for hit in hits["commit"]):
+        # The report names its commit: comments are about other versions.
+        said.bad, named = in_report, reported
     affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
     affected = affected or next(iter(versions), None)
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
@@ -142,6 +146,33 @@ class _Said:
     of_others: set[str] = field(default_factory=set)
 
 
+# What a comment says of the version that it names.
+_GONE = re.compile(
+    r"\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash)|\bnot\s+(?:\w+\s+)?repro"
+    r"|\b(?:can't|cannot|doesn't|don't|couldn't|unable\s+to|able\s+to\s+not)\s+(?:\w+\s+)?repro"
+    r"|\breturns\s+the\s+(?:expected|right|correct)\b",
+    re.IGNORECASE,
+)
+
+
+_TRIED = re.compile(
+    r"\b(?:current|latest|newest|master|main|nightly|re-?test\w*|tried|tested|checked|on|with|version)\b(?!.*\byou)",
+    re.I,
+)
+
+
+def _paragraphs(extraction: Extraction) -> Mapping[str, str]:
+    """The prose of each text, with an empty line between its paragraphs and the items of its lists."""
+    found: dict[str, list[str]] = {}
+    for one in extraction.blocks:
+        if not one.block.is_code:
+            found.setdefault(one.where, []).append(one.block.text)
+    return {
+        where: "\n\n".join(found[where]) if where in found else text
+        for where, text in extraction.prose.items()
+    }
+
+
 _PROVED = re.compile(r"\bprove[sdn]?\b|\bdischarge", re.IGNORECASE)
 _OPPOSITE = {GOOD: BAD, BAD: GOOD}
 
@@ -152,22 +183,25 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
     right = {one.answer for one in stated}
     read = [
         (where, one)
-        for where, text in extraction.prose.items()
+        for where, text in _paragraphs(extraction).items()
         for one in own_mentions(text[: _BODY_READ if where == "body" else _COMMENT_READ], own)
     ]
     later = {one.answer for one in stated if one.source.startswith("comment:")}
     if later and all(one.answers == () or set(one.answers) <= later for _, one in read):
         right = set()  # a comment calls the reported answer right
     said = _Said()
+    gone = {where for where, text in extraction.prose.items() if _GONE.search(text[:_COMMENT_READ])}
     repository = issue.tracker.rpartition("/")[2].lower()
     for where, one in read:
         is_comment = where.startswith("comment:")
-        verdict = one.verdict or ("" if is_comment else _by_answer(one, right))
+        verdict = one.verdict or ("" if is_comment else _by_answer(one, right, bug_class))
         if bug_class == "soundness" and verdict in _OPPOSITE and _PROVED.search(one.text):
             verdict = _OPPOSITE[verdict]  # what should not be proved
         found = Reasoned(one.version, one.text, where, "versions")
         if one.solver and not repository.startswith(one.solver):
             said.of_others.add(one.version)
+        if is_comment and not verdict and where in gone and _TRIED.search(one.text):
+            verdict = FIXED
         if verdict == BAD:
             said.bad.append(({"title": 3, "body": 2}.get(where, 1), found))
         elif verdict:
@@ -234,14 +268,20 @@ def _is_before(one: Reasoned, other: Reasoned) -> bool:
     return first[:1] == second[:1] and first < second
 
 
+def _in_comment(hit: _Hit) -> bool:
+    return hit[1].where.startswith("comment:")
+
+
 def _order(found: Reasoned) -> tuple[int, ...]:
     return ordered(found.value)
 
 
-def _by_answer(said: Mention, right: Collection[str]) -> str:
+def _by_answer(said: Mention, right: Collection[str], bug_class: str) -> str:
     """What the answers of a version say of it, if one answer is right."""
     if said.answers == ("unknown",):
         return BAD
+    if bug_class == "incompleteness" and said.answers and "unknown" not in said.answers:
+        return GOOD
     if len(right) != 1 or len(said.answers) != 1:
         return ""
     return GOOD if said.answers[0] in right else BAD
@@ -290,11 +330,11 @@ def _commit_of(run: FormulaRun) -> Reasoned | None:
 
 def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | None:
     """The version of a run beside a failing one that answers, if it is of the tracker's own solver."""
-    own = kin_of(tracker.rpartition("/")[2])
+    own = family_of(tracker.rpartition("/")[2])
     for run in (run for formula in extraction.formulas if formula.failing for run in formula.runs):
         invocation = run.invocation
         if not run.failing and not run.symptom and run.answers and invocation and invocation.version:
-            if own is None or kin_of(invocation.solver) == own:
+            if not own or family_of(invocation.solver) == own:
                 return Reasoned(invocation.version, invocation.text[:200], "output", "good-run")
     return None
 
@@ -382,7 +422,7 @@ def _without_asides(hits: Sequence[_Hit], title: str) -> Sequence[_Hit]:
     elif _BUILD.search(title):
         hits = [hit for hit in hits if _is_firm(hit)]
     # A comment tells the class of an issue only if the report does not.
-    report = [hit for hit in hits if not hit[1].where.startswith("comment:")]
+    report = [hit for hit in hits if not _in_comment(hit)]
     if any(hit[1].value != "regression" and hit[1].rule != "different-answers" for hit in report):
         hits = report
     # Answers that only differ may differ by what another rule says: an unknown, a time limit.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from solvers.registry import ANY_NAME, kin_of, named_solver
@@ -42,13 +43,14 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.$/@])v?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre|alpha|beta|rmx)[\w.]{0,40})?)"
+    r"(?<![\w.$/@])(?:v\.?)?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre|alpha|beta|rmx)[\w.]{0,40})?)"
     r"(?![\w%])(?![\w-]*\.\w)"
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
 )
 _HASH = re.compile(r"\b(?=[0-9a-f]{0,39}\d)(?P<v>[0-9a-f]{7,40})\b")
 _LEAD = re.compile(r"(?P<word>[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
+_NUMBERS = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?[ ]$")
 _NAME = re.compile(rf"(?<![\w.])(?:{ANY_NAME})\d?(?:-solver)?(?![a-z])", re.IGNORECASE)
 # Words directly before a version. After any other word it is a version of something else.
 _BEFORE = frozenset(
@@ -90,7 +92,7 @@ _EVENT = re.compile(
           |finish|verif|succeed|able))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
             (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|goes\s+back\s+to\s+normal
           |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
-          |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?reproduc\w*)
+          |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
           |solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
@@ -132,6 +134,7 @@ _STEP = re.compile(
     rf"(?:(?:the|version|release|current|latest|new|(?:{ANY_NAME})\d?)[\s-]*){{0,3}}v?",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
@@ -210,6 +213,8 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     before = text[max(0, start - 60) : start]
     lead = _LEAD.search(before)
     word = (lead["word"] or "").lower() if lead else ""
+    if _NUMBERS.search(before):  # of a term
+        return False
     if not word or not {",", ";"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
         return True
     return word in _BEFORE and not _NUMBER_OF.search(before)
@@ -281,10 +286,14 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
     if len(found) < 2 or not _CHANGE.search(text):
         return named
     between = _ASIDE.sub("", text[found[0].end() : found[1].start()])
-    if not _STEP.fullmatch(between) or (" and " in between and "between" not in text.lower()):
+    is_between = _BETWEEN.search(text[max(0, found[0].start() - 60) : found[0].start()]) is not None
+    if not _STEP.fullmatch(between) or (" and " in between and not is_between):
         return named
     if any(not _CHAINED.fullmatch(text[a.end() : b.start()]) for a, b in pairwise(found[1:])):
         return named
+    first, second = ordered(named[0].version), ordered(named[1].version)
+    if len(named) == 2 and is_between and first[:1] == second[:1] and second < first:
+        return [replace(named[0], verdict=BAD), replace(named[1], verdict=FORMER)]
     return [replace(named[0], verdict=FORMER), *(replace(one, verdict=BAD) for one in named[1:])]
 
 
@@ -305,6 +314,7 @@ def own_mentions(text: str, own: str) -> list[Mention]:
     return [one for one in found if not own or not one.solver or family_of(one.solver) == own]
 
 
+@lru_cache(maxsize=256)
 def family_of(name: str) -> str:
     """The solver that a repository or a name in a text stands for: its kin, else a known name; or empty."""
-    return kin_of(name) or (named_solver(name) or "").rstrip("0123456789")
+    return kin_of(name) or (named_solver(name) or "").rstrip("0123456789").replace("-", "")
