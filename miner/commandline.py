@@ -63,7 +63,7 @@ _PROMPTS = re.compile(
     )(?:\s|$|(?<=>)(?=[\w.]))""",
     re.VERBOSE,
 )
-_WEAK_PROMPT = re.compile(r"\s*(?P<sign>[$%#❯➜»λ▲▶❱]|>{1,3})(?P<space>\s*)")
+_WEAK_PROMPT = re.compile(r"\s*(?:>\s(?=[$%]\s))?(?P<sign>[$%#❯➜»λ▲▶❱]|>{1,3})(?P<space>\s*)")
 _ARROW = re.compile(r"\S{1,60}\s+(?:git:\(\S{1,60}\)\s+)?(?:[✗×⚡]\s*)?")
 _REPL = re.compile(rf"\s*(?:(?:{ANY_NAME})>|>{{1,3}}|\$|%)\s*(?=\()", re.IGNORECASE)
 _FILE_NAME = re.compile(
@@ -188,6 +188,8 @@ def _is_bare_command(text: str) -> bool:
 
 def invocations_of(command: str, line: int = 0) -> list[Invocation]:
     """The solver runs of a command line: one per stage of a pipe or list that starts a solver."""
+    if "\\-" in command:
+        command = command.replace("\\-", "-").replace("\\_", "_")  # as in Markdown
     words = _WORD.findall(_MERGED.sub(" ", command[:4000]))
     found: list[Invocation] = []
     stage: list[str] = []

@@ -6,6 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 
 from miner.drafts import Draft
 from miner.runs import Run, Section
@@ -32,13 +34,27 @@ _HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)
 # A core that is satisfiable says nothing of the answer to the script.
 _OF_A_CORE = re.compile(r"\bcores?\b", re.I)
 # Groups of rules that say nothing of the right answer where they stand in the report itself.
-_NOT_OF_REPORTS = ("printed", "judged", "misjudged", "later", "without")
+_NOT_OF_REPORTS = ("printed", "judged", "misjudged", "later", "without", "whole")
 # "it claims that the", before "formula is unsat"
 _CLAIMED = re.compile(
     r"\b(?:of|(?:claim|say|report|return|think|answer|believe|conclude|mean|if|whether)\w*(?:\s+that)?)"
     r"\s+(?:(?:an?|the|this|my|that|following)\s+){0,2}$",
     re.I,
 )
+_CORRECTLY = re.compile(r"\bcorrectly\b", re.I)
+# After an answer that is not to the formula as it stands.
+_CHANGED = re.compile(r"[`'\"*).]{0,3}\s+(?:after|when|if|once|for\s+each)\b", re.I)
+# "If I comment out the first assertion, z3 returns", before an answer
+_OF_A_CHANGE = re.compile(
+    r"\b(?:if|when|after|by|once)\s+(?:(?:I|we|you|one)\s+)?(?:(?:un)?comment|remov|replac|chang|drop|delet|swap"
+    r"|modif|feed|renam|substitut)\w*\b[^.\n]*$",
+    re.I,
+)
+_TABLE = re.compile(
+    r"^[ \t]*\|(?P<head>[^\n]{1,300})\|[ \t]*\n[ \t]*\|[-:| \t]{3,300}\n[ \t]*\|(?P<row>[^\n]{1,500})\|", re.M
+)
+_NAMED_CELL = re.compile(rf"[ \t*`]*({ANY_NAME})\d?\b", re.I)
+_ANSWER_CELL = re.compile(r"[ \t*`]*(unsat|sat|unknown)\b", re.I)
 _ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
@@ -55,13 +71,16 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
             answer = rule.value or _answer(found)
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
-                if own_solver and not _is_own(who, own_solver, text):
+                if own_solver and not _is_own(who, own_solver, (text,)):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
                 answer = opposite(answer) if rule.group == "unexpected" else answer
                 return Expected(answer, _quote(found[0]), source)
             break
+    for name, answer, quote, _ in _columns(text) if own_solver and "|" in text else ():
+        if not _is_own(name, own_solver, (text,)) and answer != "unknown":
+            return Expected(answer, quote, f"{source}, {name}")
     return None
 
 
@@ -86,44 +105,62 @@ def answer_in(
     """
     if not own_solver:
         return None
-    answers = [
-        Expected(answer, quote, "text")
+    texts = list(texts)
+    said = [
+        (is_changed, Expected(answer, quote, "text"))
         for text in texts
-        for name, answer, quote in _credits(text, own_solver)
-        if _is_own(name, own_solver, text)
+        for name, answer, quote, is_changed in _credits(text, own_solver)
+        if _is_own(name, own_solver, texts) and not _CORRECTLY.search(quote)
     ]
+    answers = [one for _, one in sorted(said, key=itemgetter(0))]
     answers += [
         Expected(one.answers[0], one.text, "text")
         for one in versions
         if len(one.answers) == 1 and one.verdict in ("", BAD) and not _OF_A_CORE.search(one.text)
+        if right is None or one.answers[0] != right.answer
     ]
     wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
     wrong = wrong or [one for one in answers if right is not None and one.answer == "unknown"]
     return next(iter(wrong or answers), None)
 
 
-def _is_own(name: str, own_solver: str, text: str) -> bool:
-    """Whether a name in a text is of a tracker's own solver. A text that names a variant of a program, as
-    its tracker does, means another program with the plain name.
+def _is_own(name: str, own_solver: str, texts: Iterable[str]) -> bool:
+    """Whether a name in texts is of a tracker's own solver. Texts that name a variant of a program, as its
+    tracker does, mean another program with the plain name.
     """
     if not own_solver.startswith(name) and kin_of(name) != kin_of(own_solver):
         return False
-    if own_solver == name or not own_solver.startswith(name) or own_solver not in (lowered := text.lower()):
+    if own_solver == name or not own_solver.startswith(name):
         return True
-    return re.search(rf"(?<![\w/]){re.escape(own_solver)}(?![\w/])", lowered) is None
+    whole = re.compile(rf"(?<![\w/]){re.escape(own_solver)}(?![\w/])", re.I)
+    return not any(whole.search(text) for text in texts)
 
 
-def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str]]:
-    """The answers that a text says were given: solver, answer and words."""
+def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str, bool]]:
+    """The answers that a text says were given: solver, answer, words, and whether to a changed input."""
     for rule in rules_for("expected.toml", text):
         if rule.group not in ("credited", "printed"):
             continue
         for found in rule.pattern.finditer(text):
             if _OF_A_CORE.search(text, max(0, found.start() - 40), found.start("a")):
                 continue
+            if _OF_A_CHANGE.search(text[max(0, found.start() - 200) : found.start("a")]):
+                continue
             if not _HYPOTHETICAL.search(text[: found.start("a")]):
                 who = (found.groupdict().get("who") or own_solver).lower()
-                yield who, found["a"].lower(), _quote(found[0])
+                is_changed = _CHANGED.match(text, found.end()) is not None
+                yield who, found["a"].lower(), _quote(found[0]), is_changed
+    if "|" in text:
+        yield from _columns(text)
+
+
+def _columns(text: str) -> Iterator[tuple[str, str, str, bool]]:
+    """The answers in the first row of a table whose columns are of solvers."""
+    for table in islice(_TABLE.finditer(text), 20):
+        names = [_NAMED_CELL.match(cell) for cell in table["head"].split("|")]
+        for name, cell in zip(names, table["row"].split("|"), strict=False):
+            if name is not None and (answer := _ANSWER_CELL.match(cell)):
+                yield name[1].lower(), answer[1].lower(), _quote(cell), False
 
 
 def _quote(text: str) -> str:
@@ -161,6 +198,8 @@ def expectations(
         versions = [one for text in about for one in own_mentions(text, kin)]
         found = found or _by_versions(versions)
         comments = [piece.text.lstrip("; ") for piece in draft.pieces if not piece.word]
+        if found is None and section.where == "body" and in_body == 1:
+            found = _in_whole(prose["body"][:4000])
         said = answer_in([*about, *comments[:20]], own, found, versions)
         if found is None:
             found = _without(about, _first_answers(runs) | ({said.answer} if said else set()))
@@ -170,6 +209,14 @@ def expectations(
 
 def _first_answers(runs: Sequence[Run]) -> set[str]:
     return {run.output.answers[0] for run in runs if run.output is not None and run.output.answers}
+
+
+def _in_whole(text: str) -> Expected | None:
+    """The answer that the paragraphs of a report give together."""
+    for rule in rules_for("expected.toml", text):
+        if rule.group == "whole" and (found := rule.pattern.search(text)):
+            return Expected(_answer(found), _quote(found[0]), "text")
+    return None
 
 
 def _without(about: Iterable[str], given: set[str]) -> Expected | None:
@@ -211,7 +258,7 @@ def _said_later(
 def _given_by(who: str, about: Iterable[str], own: str) -> str:
     """The answer that texts say a solver gave, or an empty string."""
     for text in about:
-        said = {kin_of(name) or name: answer for name, answer, _ in _credits(text, own)}
+        said = {kin_of(name) or name: answer for name, answer, _, _ in _credits(text, own)}
         if (kin := kin_of(who) or who) in said:
             return said[kin]
     return ""
@@ -266,8 +313,13 @@ def _prose_near(kept: Sequence[tuple[Section, Draft]]) -> list[list[str]]:
             # The positions of the formulas after and before this text.
             after = bisect_left(firsts, index + 1)
             above = after - 1
-            if above < 0 or (text.rstrip().endswith(":") and after < len(numbers) and firsts[above] != index):
+            if above < 0:
                 leads[after].append(text)
+            elif text.rstrip().endswith(":") and after < len(numbers) and firsts[above] != index:
+                # The last sentence introduces the next formula.
+                earlier, end, last = text.rpartition(". ")
+                leads[after].append(last)
+                near[numbers[above]].append(earlier + end)
             else:
                 near[numbers[above]].append(text)
         for place, number in enumerate(numbers):

@@ -253,6 +253,9 @@ def _shown(
     """The runs that are shown with a formula: command lines in it, then the runs attached to it. Where none
     of the solver ``own`` has an output, the answer that the prose says is one.
     """
+    # A command line shown with its output is surer than one made of words.
+    is_plain = any(run.invocation and run.output and not run.is_in_words for run in attached)
+    attached = [run for run in attached if not (is_plain and run.is_in_words)]
     found = [
         FormulaRun(run.invocation, run.output, later=not (run.where == place or run.where == "body"))
         for run in attached
@@ -266,10 +269,16 @@ def _shown(
     ]
     if all(kin_of(one) != kin_of(own) for one in printed):
         if said is not None:
+            # A model alone is a part of what was printed.
+            shown = [run for run in shown if run.invocation or kin_of(_solver_of(run) or own) != kin_of(own)]
             shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
         elif answers := _answers_in_comments(draft):
             shown.append(FormulaRun(None, Output("\n".join(answers), answers)))
     return shown
+
+
+def _solver_of(run: FormulaRun) -> str:
+    return run.output.solver if run.output is not None else ""
 
 
 def _is_value(output: Output) -> bool:

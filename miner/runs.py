@@ -36,6 +36,8 @@ class Run:
     output: Output | None = None
     # The text above says that this is the expected output.
     is_expectation: bool = False
+    # The command line is made of options that the text names.
+    is_in_words: bool = False
     # The run only printed the version or help, so it belongs to no formula.
     is_version_query: bool = False
 
@@ -79,14 +81,20 @@ _IN_WORDS = re.compile(
 )
 # "With `smt.ematching=false` it answers sat", "when I pass --cegqi", "segfaults with --cegqi"
 _WITH_OPTIONS = re.compile(
-    r"\b(?:with|using|under|(?:if|when)\s+(?:I|we)\s+(?:pass|use|set|add)|pass(?:ing)?)\s+(?:the\s+)?(?:(?:options?|arguments?|flags?)\s+)?"
+    r"\b(?:with|using|under|(?:if|when)\s+(?:(?:I|we|you)\s+)?(?:only\s+)?(?:pass|use|set|add|put|enable|specify|provide)|pass(?:ing)?"
+    r"|enabl(?:e|ing)|turning\s+on|setting|specifying|adding)\s+(?:only\s+)?(?:the\s+)?(?:(?:options?|arguments?|flags?|parameters?)\s+)?"
     r"[*_]{0,2}((?:`--?[a-zA-Z][\w-]{0,60}\s\w{1,30}`|`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|\+[a-z][\w-]{2,30}(?=\s)"
-    r"|[a-z_]\w*(?:\.\w+)*=\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
+    r"|[a-z_]\w*(?:\.\w+)*=\w[\w.]*|[a-z_]\w*(?:\.\w+)+\s=\s\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
     re.IGNORECASE,
 )
 # "With `--cegqi` the answer is right": not the run that shows the bug
 _RIGHT = re.compile(
     r"[^.\n]{0,60}\b(?:right|correct(?:ly)?|works?|fine|expected|goes\s+away|disappears)\b(?!\s+but)",
+    re.IGNORECASE,
+)
+# "it should be sat, which is the answer with `--cegqi`"
+_RIGHT_BEFORE = re.compile(
+    r"\b(?:right|correct(?:ly)?|fine|expected|should\s+be|works?|goes\s+away|disappears)\b[^.\n]{0,80}$",
     re.IGNORECASE,
 )
 # "While z3str3 and CVC4 return:", above an output
@@ -219,19 +227,22 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         command = f"{said[1]} {' '.join(said[2].replace('`', ' ').split())}"
         line = block.text.count("\n", 0, said.start())
         at = block.line + line
-        runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
-    elif (
-        own
-        and not runs
-        and (options := _WITH_OPTIONS.search(block.text))
-        and not _RIGHT.match(block.text, options.end())
-    ):
-        words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " "))
+        runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
+    elif own and not runs and (options := _failing_options(block.text)) is not None:
+        words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " ").replace(" = ", "="))
         line = block.text.count("\n", 0, options.start())
         at = block.line + line
         command = f"{own} {' '.join(words)}"
-        runs += [Run(where, index, at, at, invocation) for invocation in invocations_of(command, line)]
+        runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
     return runs
+
+
+def _failing_options(text: str) -> re.Match[str] | None:
+    """The first options in words that are not of a run with the right answer."""
+    for found in islice(_WITH_OPTIONS.finditer(text), 20):
+        if not _RIGHT.match(text, found.end()) and not _RIGHT_BEFORE.search(text[: found.start()][-200:]):
+            return found
+    return None
 
 
 def _mentions(text: str) -> Iterator[re.Match[str]]:
