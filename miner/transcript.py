@@ -72,8 +72,8 @@ _ELISION = re.compile(
 _ELIDED_INSIDE = re.compile(r"\.{3}|…")
 # "# Output: sat", below a command line or after it
 _SAID_IN_COMMENT = re.compile(
-    r"#{1,3}[ \t]{0,20}(?:(?:[Oo]utput|[Rr]esult|[Aa]nswer|[Pp]rints|[Rr]eturns|[Gg]ives|[Ss]ays|[Rr]eports)\s*:?"
-    r"|->|=>)?[ \t]{0,20}[`'\"]?(sat|unsat|unknown)\b[`'\"]?(?=\s*$|\s+(?:on|in|with|\()|[,;.])"
+    r"#{1,3}[ \t]{0,20}(?:(?:[Oo]utput|[Rr]esult|[Aa]nswer|[Pp]rints|[Rr]eturns|[Gg]ives|[Ss]ays|[Rr]eports)"
+    r"\s*:?|->|=>)?[ \t]{0,20}[`'\"]?(sat|unsat|unknown)\b[`'\"]?(?=\s*$|\s+(?:on|in|with|\()|[,;.])"
 )
 _INPUT = re.compile(r"\s*(?:echo|printf)\s+(?:-[neE]+\s+)?")
 _HERE_STRING = re.compile(r"<<<\s*")
