@@ -62,7 +62,7 @@ _BEFORE = frozenset(
     neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
     tested checked affects
     including regression regressions difference differences ver installed wheel package
-    starting beginning upstream
+    starting beginning upstream master main head nightly
     """.split()
 )
 _NUMBER_OF = re.compile(
@@ -131,7 +131,7 @@ _CHAINED = re.compile(
 )
 _STEP = re.compile(
     r"[.\s]*(?:->|-->|→|=>|to|and)\s*"
-    rf"(?:(?:the|version|release|current|latest|new|(?:{ANY_NAME})\d?)[\s-]*){{0,3}}v?",
+    rf"(?:(?:the|version|release|current|latest|newest|new|master|main|head|branch|(?:{ANY_NAME})\d?)[\s(-]*){{0,4}}v?",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
