@@ -129,7 +129,7 @@ def test_runs_script_and_flags_are_stored_and_follow_edits(tmp_path: Path) -> No
         assert corpus.verify() == []
 
 
-@pytest.mark.parametrize("name", ["threads", "threads-apart", "threads-later"])
+@pytest.mark.parametrize("name", ["threads", "threads-apart", "threads-later", "threads-more"])
 def test_threads_are_read_as_labelled(name: str) -> None:
     for kind, score in score_threads(load_threads(name)).items():
         assert min(score.precision, score.recall) >= 0.95, (kind, score.mistakes)
