@@ -90,7 +90,9 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
                 found = [] if is_gone else found
                 found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
             hits[rule.group] += found
-    bug_class = _heaviest(_without_asides(hits["class"], extraction.prose["title"]))
+    bug_class = _heaviest(
+        _without_asides(hits["class"], *(extraction.prose[name][:1000] for name in ("title", "body")))
+    )
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if bug_class.value in ("none", "regression"):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
@@ -105,7 +107,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         # The report names its commit: comments are about other versions.
         said.bad, named = in_report, reported
     affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
-    affected = affected or next(iter(versions), None)
+    affected = affected or next(iter(versions), None) or _used(said.neutral, issue.tracker)
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
@@ -268,6 +270,22 @@ def _is_before(one: Reasoned, other: Reasoned) -> bool:
     return first[:1] == second[:1] and first < second
 
 
+_USED = re.compile(r"\b(?:using|use|with|on|running|version|release|tried)\b", re.IGNORECASE)
+
+
+def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
+    """The version of which a report only says that it is used, if it names the tracker's solver beside."""
+    own = family_of(tracker.rpartition("/")[2])
+    return next(
+        (
+            one
+            for one in neutral
+            if own and own in (one.reason or "").lower() and _USED.search(one.reason or "")
+        ),
+        None,
+    )
+
+
 def _in_comment(hit: _Hit) -> bool:
     return hit[1].where.startswith("comment:")
 
@@ -331,12 +349,13 @@ def _commit_of(run: FormulaRun) -> Reasoned | None:
 def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | None:
     """The version of a run beside a failing one that answers, if it is of the tracker's own solver."""
     own = family_of(tracker.rpartition("/")[2])
+    good: list[Reasoned] = []
     for run in (run for formula in extraction.formulas if formula.failing for run in formula.runs):
         invocation = run.invocation
         if not run.failing and not run.symptom and run.answers and invocation and invocation.version:
             if not own or family_of(invocation.solver) == own:
-                return Reasoned(invocation.version, invocation.text[:200], "output", "good-run")
-    return None
+                good.append(Reasoned(invocation.version, invocation.text[:200], "output", "good-run"))
+    return max(good, key=_order, default=None)
 
 
 def _version_of(run: FormulaRun) -> Reasoned | None:
@@ -399,6 +418,12 @@ _QUESTION = re.compile(
     r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b|when\s+(?:do|does|will|is)\b|meaning\s+of\b|any\s+(?:way|plans?)\b)",
     re.IGNORECASE,
 )
+# A report that only asks.
+_ASKS = re.compile(
+    r"\b(?:do\s+i\s+understand|am\s+i\s+(?:right|doing)|should\s+i\s+(?:set|use)|how\s+(?:can|do|should)\s+i|my\s+understanding"
+    r"|error\s+is\s+on\s+my\s+side)\b",
+    re.IGNORECASE,
+)
 _WISH = re.compile(
     r"\W*(?:(?:feature|enhancement|feat)(?:\s+request)?\b(?!\s+\w+\s+crash)|(?:api\s+)?(?:request|proposal|suggestion|wish|rfc)\b"
     r"|(?:please\s+)?(?:implement|add|support|allow|expose|provide|return|enable|document|introduce|consider)\s+(?!(?:\w+\s+){1,3}(?:crash|fail|return|give)))",
@@ -413,12 +438,14 @@ _BUILD = re.compile(
 )
 
 
-def _without_asides(hits: Sequence[_Hit], title: str) -> Sequence[_Hit]:
+def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hit]:
     """The hits of classes; of an issue that asks or wishes for something, not those in its texts."""
     if _WISH.match(title):
         hits = [hit for hit in hits if hit[1].where == "output"]
     elif _QUESTION.match(title):
         hits = [hit for hit in hits if hit[1].where == "output" or _is_firm(hit)]
+    elif _ASKS.search(body) and all(hit[1].where == "body" for hit in hits):
+        hits = []
     elif _BUILD.search(title):
         hits = [hit for hit in hits if _is_firm(hit)]
     # A comment tells the class of an issue only if the report does not.

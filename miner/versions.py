@@ -25,7 +25,7 @@ class Mention:
 
     ``verdict``: ``bad`` (with the bug), ``good`` (without it), ``former`` (without it, before it came),
     ``fixed`` (without it, after it was there) or empty. ``answers``: what this version answered. ``text``:
-    the words around it.
+    the words around it. ``seconds``: how long it ran; 0 if unknown.
     """
 
     version: str
@@ -33,6 +33,7 @@ class Mention:
     verdict: str
     answers: tuple[str, ...]
     text: str
+    seconds: float = 0.0
 
 
 # A text without a match names no version.
@@ -62,7 +63,7 @@ _BEFORE = frozenset(
     neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
     tested checked affects
     including regression regressions difference differences ver installed wheel package
-    starting beginning upstream master main head nightly
+    starting beginning running run ran upstream master main head nightly
     """.split()
 )
 _NUMBER_OF = re.compile(
@@ -75,6 +76,10 @@ _APART = re.compile(
     r"(?:[,;(]\s*)?\b(?:but|while|whereas|although|though|however|yet|instead|where|when\s+in|vs\.?|versus)\b"
     r"|;\s",
     re.IGNORECASE,
+)
+_CONTRAST = re.compile(r"\W*(?:but|while|whereas|although|though|however|yet)\b|;", re.IGNORECASE)
+_ACTS = re.compile(
+    r"\b(?:returns?|gives?|gave|answers?|produces?|reports?|yields?|does|did|do)\b", re.IGNORECASE
 )
 # "but not in 4.8.8", after a version with a verdict
 _OPPOSED = re.compile(
@@ -100,7 +105,7 @@ _EVENT = re.compile(
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinite(?:ly)?|indefinitely|loops?|stuck|invalid
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|loops?|stuck|invalid
           |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
@@ -158,7 +163,8 @@ def mentions(text: str) -> list[Mention]:
     if not _WORTH_READING.search(text):
         return []
     parts = (" ".join(part.split()) for part in _SENTENCE.split(text) if "." in part)
-    return [mention for part in parts if _WORTH_READING.search(part) for mention in _in_sentence(part[:2000])]
+    found = [one for part in parts if _WORTH_READING.search(part) for one in _in_sentence(part[:2000])]
+    return _by_time(found)
 
 
 def commit_verdicts(text: str) -> dict[str, str]:
@@ -182,17 +188,31 @@ def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
     if text.endswith("?") and not _ASKS_WHY.match(text):  # asks, and does not say
         return [Mention(match["v"], "", "", (), text[:200]) for match in found]
     cuts = _cuts(text, found)
-    named: list[Mention] = []
-    timed: list[float] = []
+    parts: list[list[Mention]] = []
+    verdict = ""
     for start, end in pairwise(cuts):
         here = [match for match in found if start <= match.start() < end]
         if not here:
+            verdict = _verdict(text, list(_EVENT.finditer(text, start, end)), start)
             continue
-        opposed = _OPPOSED.match(text, start) and named and _OPPOSITE.get(named[-1].verdict)
-        for mention, seconds in _in_part(text, start, end, here):
-            named.append(replace(mention, verdict=opposed) if opposed else mention)
-            timed.append(seconds)
-    return _by_time(_by_step(text, found, named), timed)
+        part = list(_in_part(text, start, end, here))
+        if opposite := _OPPOSED.match(text, start) and _OPPOSITE.get(verdict):
+            part = [replace(one, verdict=opposite) for one in part]
+        elif _CONTRAST.match(text, start):
+            if opposite := _OPPOSITE.get(verdict):
+                part = _contrasted(part, opposite)
+            elif parts and (opposite := _OPPOSITE.get(part[0].verdict)):
+                parts[-1] = _contrasted(parts[-1], opposite)
+        parts.append(part)
+        verdict = part[-1].verdict
+    return _by_step(text, found, [one for part in parts for one in part])
+
+
+def _contrasted(part: list[Mention], verdict: str) -> list[Mention]:
+    """The versions of a part that says what they do, but not how good it is, with that of a contrast."""
+    if any(one.verdict for one in part) or not any(one.answers or _ACTS.search(one.text) for one in part):
+        return part
+    return [replace(one, verdict=verdict) for one in part]
 
 
 def _cuts(text: str, found: Sequence[re.Match[str]]) -> list[int]:
@@ -220,10 +240,8 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     return word in _BEFORE and not _NUMBER_OF.search(before)
 
 
-def _in_part(
-    text: str, start: int, end: int, versions: Sequence[re.Match[str]]
-) -> Iterator[tuple[Mention, float]]:
-    """The versions in a part of a sentence, each with the seconds that it took (0 if unknown)."""
+def _in_part(text: str, start: int, end: int, versions: Sequence[re.Match[str]]) -> Iterator[Mention]:
+    """The versions in a part of a sentence."""
     taken = [(match.start(), match.end()) for match in versions]
     events = [
         event
@@ -257,7 +275,7 @@ def _in_part(
         answers = tuple(event["answer"].lower() for event in said if event["answer"])
         answers = tuple("unknown" if "know" in answer else answer for answer in answers)
         for match in group:
-            yield Mention(match["v"], solver, verdict, answers, text[start:end].strip()[:200]), seconds
+            yield Mention(match["v"], solver, verdict, answers, text[start:end].strip()[:200], seconds)
 
 
 def _verdict(text: str, said: Sequence[re.Match[str]], start: int) -> str:
@@ -297,14 +315,23 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
     return [replace(named[0], verdict=FORMER), *(replace(one, verdict=BAD) for one in named[1:])]
 
 
-def _by_time(named: list[Mention], timed: Sequence[float]) -> list[Mention]:
-    """Of versions that took different times, the slowest is bad and the others are good."""
-    if sum(map(bool, timed)) < 2 or max(timed) < 2 * min(filter(None, timed)):
+def _by_time(named: list[Mention]) -> list[Mention]:
+    """Of versions of one solver that took different times, the slowest is bad and the others are good."""
+    timed = [one for one in named if one.seconds]
+    if len(timed) < 2:
         return named
-    worst = max(timed)
+    # A version without a name is one of the only solver that is named.
+    only = {family_of(one.solver) for one in timed if one.solver}
+    names = {one.solver: family_of(one.solver) if len(only) > 1 else "" for one in timed}
+    times: dict[str, list[float]] = {}
+    for one in timed:
+        times.setdefault(names[one.solver], []).append(one.seconds)
+    worst = {name: max(found) for name, found in times.items() if max(found) >= 2 * min(found)}
     return [
-        replace(one, verdict=BAD if seconds == worst else GOOD) if seconds and not one.verdict else one
-        for one, seconds in zip(named, timed, strict=True)
+        replace(one, verdict=BAD if 2 * one.seconds >= worst[names[one.solver]] else GOOD)
+        if one.seconds and not one.verdict and names[one.solver] in worst
+        else one
+        for one in named
     ]
 
 
