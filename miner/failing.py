@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from miner.commandline import Invocation
+from miner.commandline import Invocation, base_name
 from miner.expected import Expected, expectation_in
 from miner.runs import Output
 from miner.text_rules import rules_for
@@ -92,6 +92,7 @@ def _judged(
     fails = _failing(symptoms, judged)
     if not fails and expected is not None and expected.source.startswith("comment:") and len(mine) == 1:
         fails = {merged.index(mine[0])}  # the only answer, which a comment calls right
+    fails = fails or _of_plain_name(mine, merged, tracker)
     if expected is not None and expected.source == _GUESS:
         expected = None
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
@@ -209,6 +210,19 @@ def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
     if _ERROR.search(text):
         return "error"
     return "unknown" if "unknown" in run.answers else ""
+
+
+def _of_plain_name(mine: Sequence[FormulaRun], runs: Sequence[FormulaRun], tracker: str) -> set[int]:
+    """The position of the run of the program that is named as the tracker is, beside other builds and older
+    programs; empty if there are several command lines of it.
+    """
+    named = tracker.rpartition("/")[2].lower()
+    plain = {
+        (run.invocation.program, run.invocation.options): place
+        for place, run in enumerate(runs)
+        if run.invocation is not None and run in mine and base_name(run.invocation.program).lower() == named
+    }
+    return set(plain.values()) if len(plain) == 1 else set()
 
 
 def _failing(symptoms: Sequence[str | None], runs: Sequence[FormulaRun]) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 import msgspec
@@ -61,12 +61,14 @@ def _words(file: str, place: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tu
     return rules, tuple((root, tuple(group)) for root, group in groups.items())
 
 
+# The miner asks several times about a text.
+@lru_cache(maxsize=64)
 def rules_for(file: str, text: str, place: str = "") -> Sequence[Rule]:
     """The rules (for a kind of place) with a word that the text contains; the others cannot match."""
     rules, groups = _words(file, place)
     lowered = text.lower()
     present = [word for root, group in groups if root in lowered for word in group if word in lowered]
-    return [rule for rule in rules if not rule.words.isdisjoint(present)] if present else ()
+    return tuple(rule for rule in rules if not rule.words.isdisjoint(present)) if present else ()
 
 
 def _pattern(kind: object, text: str) -> re.Pattern[str]:
