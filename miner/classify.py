@@ -70,6 +70,8 @@ _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 
 # How many matches of a rule count in one text, where it is more than the first.
 _MOST_OF = {"version": 6, "commit": 6}
+# The weight of an answer that is not the right one.
+_WRONG_ANSWER = 19
 # What a rule found, with the weight that it adds to its value.
 _Hit = tuple[int, Reasoned]
 
@@ -82,7 +84,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
             if place == "text" and where != "body" and rule.group in _NOT_IN_COMMENTS:
                 continue
             matches = rule.pattern.finditer(text)
-            own = (match for match in matches if not _is_of_another(match, issue.tracker))
+            own = (match for match in matches if not _is_aside(rule, match, place, where, issue.tracker))
             found = [_hit(rule, match, place, where) for match in islice(own, _MOST_OF.get(rule.group, 1))]
             if found and rule.group == "commit":
                 verdicts = commit_verdicts(text)
@@ -90,10 +92,12 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
                 found = [] if is_gone else found
                 found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
             hits[rule.group] += found
+    failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
+    if any(run.symptom == "wrong-answer" for run in failing):
+        hits["class"] += [(_WRONG_ANSWER, shown) for run in failing[:1] if (shown := _class_of(run))]
     bug_class = _heaviest(
         _without_asides(hits["class"], *(extraction.prose[name][:1000] for name in ("title", "body")))
     )
-    failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if bug_class.value in ("none", "regression"):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
     said = _versions_said(issue, extraction, bug_class.value)
@@ -108,6 +112,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         said.bad, named = in_report, reported
     affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
     affected = affected or next(iter(versions), None) or _used(said.neutral, issue.tracker)
+    affected = affected or _in_scripts(extraction, issue.tracker)
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
@@ -163,6 +168,14 @@ _TRIED = re.compile(
 )
 
 
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+def _unescaped(text: str) -> str:
+    """Text as the rendered page shows it."""
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
+
+
 def _paragraphs(extraction: Extraction) -> Mapping[str, str]:
     """The prose of each text, with an empty line between its paragraphs and the items of its lists."""
     found: dict[str, list[str]] = {}
@@ -170,7 +183,7 @@ def _paragraphs(extraction: Extraction) -> Mapping[str, str]:
         if not one.block.is_code:
             found.setdefault(one.where, []).append(one.block.text)
     return {
-        where: "\n\n".join(found[where]) if where in found else text
+        where: _unescaped("\n\n".join(found[where]) if where in found else text)
         for where, text in extraction.prose.items()
     }
 
@@ -286,6 +299,20 @@ def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
     )
 
 
+def _in_scripts(extraction: Extraction, tracker: str) -> Reasoned | None:
+    """The version that a comment in a script names with the tracker's solver."""
+    own = family_of(tracker.rpartition("/")[2])
+    for one in extraction.blocks[:20] if own else ():
+        text = one.block.text[:3000] if one.block.is_code else ""
+        if ";" not in text:
+            continue
+        notes = "\n\n".join(line.lstrip("; ") for line in text.split("\n") if line.startswith(";"))
+        for said in own_mentions(notes, own):
+            if said.solver and said.verdict in ("", BAD):
+                return Reasoned(said.version, said.text, one.where, "versions")
+    return None
+
+
 def _in_comment(hit: _Hit) -> bool:
     return hit[1].where.startswith("comment:")
 
@@ -312,10 +339,36 @@ def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[Formul
         texts += _printed(extraction)
     found = [crash for text in dict.fromkeys(texts) if (crash := crash_of(text)) is not None]
     best = max(found, key=lambda crash: (bool(crash.file), bool(crash.function)), default=None)
+    if best is None and bug_class.value == "crash":
+        places = (crash_of(text[:_BODY_READ]) for text in extraction.prose.values())
+        best = next((crash for crash in places if crash is not None and crash.file), None)
     named = crash_of(extraction.prose["title"]) if bug_class.value in ("crash", "leak") else None
     if named is None or best is None or not named.file or named.file == best.file:
         return best or named
     return replace(named, message=best.message or named.message)
+
+
+# What programs have versions besides solvers.
+_NUMBER_OF = re.compile(
+    r"\b(?:ocaml\w*|opam|node(?:\.?js)?|npm|rust\w*|cargo|go|ghc|cabal|stack|java|jdk|jvm|jre|scala|dotnet|\.net|c#|gcc|g\+\+|clang|llvm|msvc"
+    r"|cmake|meson|ninja|swig|boost|gmp|glibc|library|compiler|kernel|system|dafny|boogie|viper|why3|isabelle|coq|lean|docker|conda|pip|tool)"
+    r"[\s:`*(-]{1,3}$",
+    re.IGNORECASE,
+)
+# A command that was typed, in a block of output.
+_TYPED = re.compile(r"\s*(?:\[\d+\]\s*)?[$%>#]\s*\S")
+
+
+def _is_aside(rule: Rule, found: re.Match[str], place: str, where: str, tracker: str) -> bool:
+    """Whether a match does not say what its rule says: it is about another program, or a typed command."""
+    if _is_of_another(found, tracker):
+        return True
+    if rule.group == "version" and place == "output":
+        start = found.string.rfind("\n", 0, found.start()) + 1
+        return _TYPED.match(found.string[start : found.start() + 1]) is not None
+    if rule.id == "version-field":
+        return _NUMBER_OF.search(found.string[max(0, found.start() - 20) : found.start()]) is not None
+    return rule.id == "commit-address" and where.startswith("comment:")
 
 
 def _is_of_another(found: re.Match[str], tracker: str) -> bool:
@@ -395,6 +448,7 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
     left = _ALL_READ
     for where, _ in issue.texts():
         text = extraction.prose[where][: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
+        text = _unescaped(text)
         left -= len(text)
         if text:
             yield "text", where, text

@@ -59,7 +59,7 @@ def crash_of(text: str) -> Crash | None:
     message = next((m["message"] for pattern in _MESSAGES if (m := pattern.search(text))), "")
     if not place and not message:
         return None
-    file, line = (named["file"], int(named["line"])) if named else ("", 0)
+    file, line = (re.split(r"[\\/]", named["file"])[-1], int(named["line"])) if named else ("", 0)
     return Crash(file, line, function[:_LONG], " ".join(message.split())[:_LONG])
 
 

@@ -140,6 +140,7 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
+_LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
 _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
@@ -178,7 +179,15 @@ def commit_verdicts(text: str) -> dict[str, str]:
 
 
 def _in_sentence(text: str) -> list[Mention]:
-    return _verdicts(text, [m for m in _VERSION.finditer(text) if _is_of_a_solver(text, m.start())])
+    found: list[re.Match[str]] = []
+    last: re.Match[str] | None = None  # of something else: so are the versions in its list
+    for match in _VERSION.finditer(text):
+        is_listed = last is not None and _LISTED.fullmatch(text[last.end() : match.start()])
+        if is_listed or not _is_of_a_solver(text, match.start()):
+            last = match
+        else:
+            found.append(match)
+    return _verdicts(text, found)
 
 
 def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
