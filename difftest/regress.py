@@ -2,13 +2,14 @@
 
 A campaign whose first tests are known formulas, those of a folder and those of a corpus, and whose others are
 generated; one of its solvers is the base (``Solver.is_base``). What the base shows, too, is counted and not
-reported (``difftest.triage.newness``).
+reported (``difftest.triage.newness``). Where the sources of both are known, the formulas that their
+difference can touch come first (``difftest.directed``).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ from difftest.bugs.triggers import triggers_of
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.events import HuntSummary
 from difftest.campaign.files import FileTests
+from difftest.directed.direction import Difference, Direction
 from difftest.errors import DifftestError
 from difftest.found_files import FoundFiles
 from difftest.triage.newness import NOT_NEW, ONLY_BASE
 from generator.strategy import GeneratedTest, Strategy
+from solvers.errors import EnvironmentProblem
 from solvers.registry import PROFILES
 from solvers.running.script import Script
+from solvers.sources import sources_of
 from solvers.specs import parse_spec
 
 STRATEGY = "replay"
@@ -54,6 +58,17 @@ class KnownFormulas:
             options = trigger.options if trigger.solver == kin else ()
             found.setdefault((trigger.text, options), _Known(trigger.text, options, trigger.issue))
         self._known = tuple(found.values())
+        self._order: Sequence[int] = ()
+
+    def formulas(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The texts in the order given, each with its options."""
+        if self._files is not None:
+            yield from ((test.text, ()) for test in self._files.generate(0, self._first))
+        yield from ((known.text, known.options) for known in self._known)
+
+    def reorder(self, order: Sequence[int]) -> None:
+        """Bring the formulas into another order, as numbers in the one given."""
+        self._order = order
 
     def __len__(self) -> int:
         return self._first + len(self._known)
@@ -67,30 +82,47 @@ class KnownFormulas:
         """A hash of all formulas with their options, and of the files' paths: 16 hexadecimal digits."""
         parts = [self._files.fingerprint if self._files is not None else ""]
         parts += [part for known in self._known for part in (known.text, *known.options)]
+        parts += map(str, self._order)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """The tests of these numbers."""
-        if self._files is not None:
-            for test in self._files.generate(start, min(stop, self._first)):
-                yield GeneratedTest(test.index, test.text, self.name, known=test.known, origin=test.origin)
-        begin = max(0, start - self._first)
-        for place, known in enumerate(self._known[begin : max(0, stop - self._first)], begin):
+        for index in range(start, min(stop, len(self))):
+            place = self._order[index] if self._order else index
+            if self._files is not None and place < self._first:
+                (test,) = self._files.generate(place, place + 1)
+                yield GeneratedTest(index, test.text, self.name, known=test.known, origin=test.origin)
+                continue
+            known = self._known[place - self._first]
             expected = Script.of(known.text).expected
             issues = (known.issue,) if known.issue else ()
-            index = self._first + place
             yield GeneratedTest(
                 index, known.text, self.name, issues=issues, known=expected, options=known.options
             )
 
 
+def find_difference(settings: CampaignSettings, sources: Sequence[Path | None]) -> Difference | str:
+    """What changed between the sources of base and new (``sources`` names folders of them); where that is not
+    known, the reason. Nothing is compared if ``settings.directed`` is false, or fetched unless it is true.
+    """
+    if settings.directed is False:
+        return "--undirected is given"
+    new, base = settings.solver
+    try:
+        fetch = bool(settings.directed)
+        before, after = (sources_of(s, f, fetch) for s, f in zip((base, new), sources, strict=True))
+        return Difference.of(parse_spec(new).kin, before, after)
+    except (EnvironmentProblem, DifftestError) as problem:
+        return str(problem)
+
+
 def regression_campaign(
     settings: CampaignSettings,
     prepare: Callable[[], None] = lambda: None,
-    others: Mapping[str, Callable[[], Strategy]] | None = None,
-) -> Campaign:
+    difference: Difference | None = None,
+) -> tuple[Campaign, Direction | None]:
     """The campaign of ``settings``, whose solvers are the new one and the base, whose corpus is a file, and
-    whose first strategy is ``replay``.
+    whose first strategy is ``replay``; with the ``difference`` of their sources, the direction of its tests.
 
     Raises an ExhumeError where a solver, the corpus or the folder cannot be used.
     """
@@ -98,8 +130,21 @@ def regression_campaign(
     families = {spec.family for spec in (new, base)}
     if families <= PROFILES.keys() and new.kin != base.kin:
         raise DifftestError(f"--base {base.text} and --new {new.text} are different solvers")
-    made = {STRATEGY: lambda: _known_formulas(settings, new.kin), **(others or {})}
-    return replace(Campaign.of(settings, made, prepare), first=(STRATEGY,))
+    directions: list[Direction] = []
+
+    def replayed() -> Strategy:
+        known = _known_formulas(settings, new.kin)
+        if difference is not None:
+            directions.append(Direction(difference, known.formulas()))
+            known.reorder(directions[0].order)
+        return known
+
+    def score(text: str) -> float:
+        return directions[0].score(text)
+
+    prefer = score if difference is not None else None
+    campaign = replace(Campaign.of(settings, {STRATEGY: replayed}, prepare, prefer), first=(STRATEGY,))
+    return campaign, directions[0] if directions else None
 
 
 def _known_formulas(settings: CampaignSettings, kin: str) -> KnownFormulas:
@@ -118,7 +163,8 @@ def not_new(summary: HuntSummary) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(summary.statistics.get(kind, {}).items())) for name, kind in kinds.items()}
 
 
-def to_json(settings: CampaignSettings, summary: HuntSummary) -> dict[str, Any]:
+def to_json(settings: CampaignSettings, summary: HuntSummary, direction: Direction | None) -> dict[str, Any]:
     """The document that ``regress --json`` prints."""
     new, base = settings.solver
-    return {"base": base, "new": new, **not_new(summary), **summary.to_json()}
+    directed = direction.to_json() if direction else None
+    return {"base": base, "new": new, "directed": directed, **not_new(summary), **summary.to_json()}

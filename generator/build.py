@@ -34,13 +34,15 @@ class Sources:
 
     ``corpus`` is a corpus file; None is enough for strategies that draw on a folder. ``seeds`` is ``corpus``
     (which None means, too), the name of a strategy, or a folder of ``.smt2`` files. ``skeletons_from`` is
-    another corpus, for the skeletons.
+    another corpus, for the skeletons. ``prefer`` scores texts: seeds with a higher score are drawn
+    more often.
     """
 
     corpus: Path | None = None
     rules: RuleKind = "full"
     skeletons_from: Path | None = None
     seeds: str | None = None
+    prefer: Callable[[str], float] | None = None
 
 
 def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> Strategy:
@@ -116,6 +118,13 @@ def find_first_answers(
 
 
 def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] = ()) -> SeedSource:
+    found = _found_seeds(sources, settings, only)
+    if sources.prefer is not None:
+        found.prefer(sources.prefer)
+    return found
+
+
+def _found_seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...]) -> SeedSource:
     """The seeds that ``sources`` names, with what is known of their answers. ``only``: those of the corpus
     that these solvers accept and others do not.
     """

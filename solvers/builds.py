@@ -139,7 +139,7 @@ def build_release(
             with tempfile.TemporaryDirectory(dir=work, prefix=".fetch-") as scratch:
                 archive = download_source(profile.distribution, version, Path(scratch))
                 unpacked = Path(scratch) / "unpacked"
-                _unpack_source(archive, unpacked)
+                unpack_source(archive, unpacked)
                 unpacked.rename(source)
         return _folder_of_cmake(build, source)
 
@@ -322,7 +322,7 @@ def _git(checkout: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def _unpack_source(archive: Path, folder: Path) -> None:
+def unpack_source(archive: Path, folder: Path) -> None:
     """Unpack the files of a ``.tar.gz``; links and devices are left out.
 
     SolverMissing if it is broken, too large, or a member lies outside.

@@ -74,6 +74,26 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What to build; nothing: all."""
 
 
+class SourceTree(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How its sources name what scripts use (``difftest.directed``)."""
+
+    folders: tuple[str, ...] = ()
+    """The folder of its sources in a checkout or a source package: the first that exists; else all of it."""
+    skip: tuple[str, ...] = ()
+    """Folders in there that no script runs."""
+    options: tuple[str, ...] = ()
+    """Names of files that define options, with ``*``."""
+    kinds: re.Pattern[str] = re.compile(r"(?!)")
+    """Constants that stand for an operator. A line of ``kind_files`` that has one constant and the name of an
+    operator as a string says which."""
+    kind_files: tuple[str, ...] = ()
+    """Names of files that define the constants, with ``*``."""
+    prefixes: tuple[str, ...] = ()
+    """Words before the name of an operator in the name of a function: ``mk`` of ``mk_select``."""
+    words: dict[str, tuple[str, ...]] = {}
+    """Theories, by a word in the names of files, folders and functions."""
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A solver's profile. ``family`` is the name of its folder, with ``-`` for ``_``."""
 
@@ -139,6 +159,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     build: Build | None = None
     """How to build it from source; None: only its wheels are used."""
+
+    sources: SourceTree = SourceTree()
+    """How its sources name what scripts use."""
 
     says: Says = Says()
     plumbing: tuple[Plumbing, ...] = ()

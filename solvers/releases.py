@@ -90,7 +90,7 @@ def download_source(distribution: str, version: str, folder: Path) -> Path:
 
     Raises ReleaseNotFound if the index has none, EnvironmentProblem if pip or the network fails.
     """
-    return _ask_pip(distribution, version, folder, ["--no-binary=:all:"], "*.tar.gz")
+    return _ask_pip(distribution, version, folder, [f"--no-binary={distribution}"], "*.tar.gz")
 
 
 def _ask_pip(distribution: str, version: str, folder: Path, options: Sequence[str], pattern: str) -> Path:

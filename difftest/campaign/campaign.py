@@ -42,7 +42,8 @@ class CampaignSettings:
 
     The names are those of the options of ``exhume hunt``; ``duration`` is text such as ``8h``, paths are
     absolute. ``base`` is one of the solvers, which the others are compared with. ``rlimit`` limits the
-    solvers' work instead of their time, so that the same seed gives the same findings. What the file
+    solvers' work instead of their time, so that the same seed gives the same findings. ``directed``: whether
+    tests go by the difference of the sources of the solvers; None: if the sources are here. What the file
     ``ledger`` and the campaigns in ``earlier`` list is counted and not reported.
     """
 
@@ -65,6 +66,7 @@ class CampaignSettings:
     base: str | None = None
     regressions: str | None = None
     rlimit: int | None = None
+    directed: bool | None = None
     ledger: str | None = None
     earlier: tuple[str, ...] = ()
 
@@ -155,9 +157,11 @@ class Campaign:
         settings: CampaignSettings,
         others: Mapping[str, Callable[[], Strategy]] | None = None,
         prepare: Callable[[], None] = lambda: None,
+        prefer: Callable[[str], float] | None = None,
     ) -> Self:
         """Find the solvers and make the strategies. ``others`` makes strategies that are not about formulas,
-        by name. ``prepare`` is called when the solvers are found. The strategy ``all`` stands for those that
+        by name. ``prepare`` is called when the solvers are found. ``prefer`` scores the text of a seed: such
+        with a higher score are drawn more often. The strategy ``all`` stands for those that
         can be made, without ``others`` if the work is limited: they go by time.
 
         Raises an ExhumeError where one cannot be found or made.
@@ -182,7 +186,8 @@ class Campaign:
         problems: list[ExhumeError] = []
         for name in names:
             try:
-                made.append(others[name]() if name in others else _strategy(name, len(names) == 1, settings))
+                alone = len(names) == 1
+                made.append(others[name]() if name in others else _strategy(name, alone, settings, prefer))
             except ExhumeError as problem:
                 if ALL not in settings.strategy or name in settings.strategy:
                     raise
@@ -252,7 +257,9 @@ class Campaign:
         )
 
 
-def _strategy(name: str, alone: bool, settings: CampaignSettings) -> Strategy:
+def _strategy(
+    name: str, alone: bool, settings: CampaignSettings, prefer: Callable[[str], float] | None
+) -> Strategy:
     """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
     entry = STRATEGIES.get(name)
     given, seeds = settings.settings, settings.seeds
@@ -260,7 +267,7 @@ def _strategy(name: str, alone: bool, settings: CampaignSettings) -> Strategy:
         own = {setting.name for setting in entry.settings}
         given = tuple(text for text in given if text.partition("=")[0] in own)
         seeds = seeds if "seeds" in entry.needs else None
-    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds)
+    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds, prefer)
     made = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given, alone=True)
     return build_strategy(name, sources, made)
 

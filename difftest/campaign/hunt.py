@@ -92,7 +92,8 @@ class HuntOptions:
     ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
     seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
     ``oracles`` say what counts as wrong, as ``difftest.oracles.select`` gives them (none: the solvers'
-    defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``.
+    defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``,
+    those of the names ``modes_first`` before others.
     ``paced``: the first stage's time may be shorter, following what decided tests took
     (``difftest.campaign.pace``); which tests there are does not depend on it. ``in_turn``: oracles that take
     turns do so, if none are named. ``by_work``: what there is to find does not depend on time. Results are
@@ -114,6 +115,7 @@ class HuntOptions:
     oracles: tuple[str, ...] = ()
     modes: ModeKind = ModeKind.DEFAULT
     mode_share: float = DEFAULT_SHARE
+    modes_first: frozenset[str] = frozenset()
     paced: bool = False
     in_turn: bool = False
     by_work: bool = False
@@ -178,7 +180,7 @@ class _Hunt:
         self.schedule = schedule
         self.has_tests = True
         self.options = options
-        self.modes = Modes(solvers, options.modes, options.seed, options.mode_share)
+        self.modes = Modes(solvers, options.modes, options.seed, options.mode_share, options.modes_first)
         self.executor = InOrder(executor) if options.by_work else executor
         self.stop = stop
         self.clock = clock

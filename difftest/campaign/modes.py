@@ -140,7 +140,7 @@ class Modes:
     """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``.
 
     The base that another solver is compared with gets the options of that one, and these are such that both
-    have them.
+    have them. The settings of the options ``first`` come before others.
     """
 
     def __init__(
@@ -149,12 +149,14 @@ class Modes:
         kinds: ModeKind = ModeKind.DEFAULT,
         seed: int = 0,
         share: float = DEFAULT_SHARE,
+        first: Collection[str] = (),
     ) -> None:
         if not 0 <= share <= 1:
             raise DifftestError(f"the share of tests under options must be from 0 to 1, not {share}")
         self.solvers = tuple(solvers)
         self.kinds = kinds
         self.seed = seed
+        self.first = frozenset(first)
         self.share = 0.0 if kinds is ModeKind.DEFAULT else share
         self._lists: dict[str, ModeList] = {}
         if self.share:
@@ -193,7 +195,7 @@ class Modes:
         if self._rows(found):
             turn -= turn // _TACTIC_EVERY
         if turn < len(singles):
-            return (_shuffled(singles, self.seed, solver.name, part)[turn],)
+            return (_shuffled(singles, self.first, self.seed, solver.name, part)[turn],)
         return _together(singles, source)
 
     def _singles(self, found: ModeList) -> tuple[str, ...]:
@@ -212,10 +214,10 @@ def _source(*parts: object) -> random.Random:
 
 
 @functools.lru_cache(maxsize=256)
-def _shuffled(settings: tuple[str, ...], *parts: object) -> list[str]:
+def _shuffled(settings: tuple[str, ...], first: frozenset[str], *parts: object) -> list[str]:
     order = list(settings)
     _source(*parts).shuffle(order)
-    return order
+    return sorted(order, key=lambda setting: split_option(setting)[0] not in first)
 
 
 def _together(settings: tuple[str, ...], source: random.Random) -> tuple[str, ...]:

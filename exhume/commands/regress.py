@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from difftest.campaign.campaign import CampaignSettings
-from difftest.regress import STRATEGY, not_new, regression_campaign, to_json
+from difftest.regress import STRATEGY, find_difference, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.hunt import (
     Strategies,
@@ -35,6 +36,27 @@ from exhume.screens.summary import show_summary
 from generator.build import ALL
 
 _TIME = "15m"
+
+BaseSources = Annotated[
+    Path | None,
+    typer.Option(
+        "--base-sources",
+        metavar="DIR",
+        help="Checkout that --base was built from.",
+        exists=True,
+        file_okay=False,
+    ),
+]
+NewSources = Annotated[
+    Path | None,
+    typer.Option(
+        "--new-sources",
+        metavar="DIR",
+        help="Checkout that --new was built from.",
+        exists=True,
+        file_okay=False,
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -69,6 +91,17 @@ def regress_command(
             " given]",
         ),
     ] = None,
+    directed: Annotated[
+        bool | None,
+        typer.Option(
+            "--directed/--undirected",
+            help="Compare the sources of both, and begin with what the difference can touch; --directed"
+            " fetches source packages of releases.  [default: if the sources are here]",
+            show_default=False,
+        ),
+    ] = None,
+    base_sources: BaseSources = None,
+    new_sources: NewSources = None,
     tests: Tests = None,
     seed: Seed = 1,
     jobs: Jobs = 1,
@@ -101,16 +134,22 @@ def regress_command(
         base=base,
         regressions=absolute(regressions),
         rlimit=rlimit,
+        directed=directed,
         **known_before(ledger, earlier),
     ).with_defaults()
     seconds = None if duration is None else parse_duration(duration)
-    campaign = regression_campaign(settings, partial(find_answers, settings, jobs, json))
+    difference = find_difference(settings, (base_sources, new_sources))
+    known = None if isinstance(difference, str) else difference
+    campaign, direction = regression_campaign(settings, partial(find_answers, settings, jobs, json), known)
+    say(f"directed: {direction}" if direction else f"undirected: {difference}")
     say_left_out(campaign)
     title = f"exhume regress: {new} compared with {base}, findings in {out_folder}"
     screen = HuntScreen(title, goal_of(settings, "tests"), json)
-    end = run_campaign(campaign, settings.options(out_folder, jobs, seconds), screen)
+    options = settings.options(out_folder, jobs, seconds)
+    options = replace(options, modes_first=direction.options if direction else frozenset())
+    end = run_campaign(campaign, options, screen)
     if json:
-        print_json(to_json(settings, end.summary))
+        print_json(to_json(settings, end.summary, direction))
     else:
         show_summary(end.summary)
         counted = not_new(end.summary)

@@ -14,10 +14,12 @@ from __future__ import annotations
 import os
 import random
 import stat
+from bisect import bisect
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
@@ -136,6 +138,26 @@ class SeedSource(Sequence[Seed]):
         self._by_answer: dict[str | None, Sequence[int]] = {None: range(len(entries))}
         for answer in ("sat", "unsat"):
             self._by_answer[answer] = [i for i, e in enumerate(entries) if e.answer == answer]
+        # The running sums of the weights of these seeds, where they are not drawn alike.
+        self._sums: dict[str | None, list[float]] = {}
+
+    def prefer(self, score: Callable[[str], float]) -> None:
+        """Draw seeds as often as the ``score`` of their text says (0 or more), and each at least a tenth as
+        often as one of average score. Tests of another strategy as seeds stay as they are.
+        """
+        scores = [score(text) for text in map(self._text, range(len(self._entries)))]
+        least = sum(scores) / max(1, len(scores)) / 10
+        if least:
+            weights = [max(least, found) for found in scores]
+            for answer, places in self._by_answer.items():
+                self._sums[answer] = list(accumulate(weights[place] for place in places))
+            self.fingerprint = sha256(repr((self.fingerprint, weights)).encode()).hexdigest()
+
+    def _text(self, index: int) -> str:
+        try:
+            return self[index].text
+        except SeedSkipped:
+            return ""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -185,7 +207,7 @@ class SeedSource(Sequence[Seed]):
         """
         places = self._by_answer[answer]
         for _ in range(_DRAWS if places else 0):
-            place = places[int(chance.random() * len(places))]
+            place = places[self._number(chance.random(), answer)]
             try:
                 seed = self[place]
                 seed.script()
@@ -195,6 +217,13 @@ class SeedSource(Sequence[Seed]):
         which = f" whose answer is {answer}" if answer else ""
         why = f": {_causes(self.skipped)}" if self.skipped else ""
         raise GenerationError(f"{self.name} has no seeds{which} that can be used{why}")
+
+    def _number(self, chance: float, answer: Answer | None) -> int:
+        """Which of the seeds with this answer a number from 0 to below 1 stands for."""
+        last = len(self._by_answer[answer]) - 1
+        if sums := self._sums.get(answer):
+            return min(last, bisect(sums, chance * sums[-1]))
+        return int(chance * (last + 1))
 
     def _origin(self, index: int) -> str:
         return self._entries[index].origin
@@ -210,6 +239,7 @@ class _StrategySeeds(SeedSource):
         self._count = count
         self.fingerprint = sha256(f"{strategy.name} {strategy.fingerprint}".encode()).hexdigest()
         self._by_answer = {None: range(count), "sat": (), "unsat": ()}
+        self._sums = {}
         self._entries = ()
 
     def __len__(self) -> int:

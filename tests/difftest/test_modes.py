@@ -90,6 +90,17 @@ def test_each_setting_is_tried_alone_before_any_two_are_together() -> None:
     assert all(len({split_option(o)[0] for o in options}) == len(options) for options in later)
 
 
+def test_settings_of_given_options_come_first() -> None:
+    solver = SOLVERS[0]
+    every = mode_list(solver).settings
+    name = split_option(every[-1])[0]
+    count = sum(split_option(setting)[0] == name for setting in every)
+    modes = Modes([solver], ModeKind.OPTIONS, seed=3, share=1.0, first=[name])
+    alone = [modes.options_for(solver, "s/", turn)[0] for turn in range(len(every))]
+    assert {split_option(setting)[0] for setting in alone[:count]} == {name}
+    assert sorted(alone) == sorted(every)
+
+
 def test_tactics_are_for_z3_only_and_mixed_in() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=3, share=1.0)
     names = [split_option(modes.options_for(SOLVERS[0], "s/", turn)[0])[0] for turn in range(80)]

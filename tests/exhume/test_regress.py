@@ -89,6 +89,39 @@ def test_generated_tests_follow_and_nothing_new_is_code_0(
     assert "strategy optimise is left out: its tests are for z3 only" in ended.err
 
 
+def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
+    exhume: Any, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+) -> None:
+    base, new = fake("z3-before", SAT), fake("z3-after", CRASH.format("(select", "touched") + SAT)
+    for name, text in (("before", "x"), ("after", "y")):
+        inner = tmp_path / name / "src" / "smt"
+        inner.mkdir(parents=True)
+        (inner / "theory_array.cpp").write_text(f"void mk_select() {{ {text}(); }}\n")
+    folder = tmp_path / "regressions"
+    folder.mkdir()
+    (folder / "a.smt2").write_text("(declare-const b Bool)\n(assert b)\n(check-sat)\n")
+    array = "(declare-const m (Array Int Int))\n(assert (= (select m 1) 2))\n(check-sat)\n"
+    (folder / "b.smt2").write_text(array)
+    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--regressions", folder)
+    sources = ("--base-sources", tmp_path / "before", "--new-sources", tmp_path / "after")
+    ended = exhume(*command, *sources, "--tests", 1, "--out", tmp_path / "out", "--json")
+    assert ended.code == 1, ended.err
+    assert [finding["key"] for finding in ended.json["findings"]] == ["crash|z3-after|touched.cpp:7"]
+    found = ended.json["directed"]
+    assert (found["functions"], found["files"]) == (1, 1)
+    assert (found["operators"], found["theories"]) == (["select"], ["ArraysEx"])
+    assert 0 < found["formulas_first"] < found["formulas"]
+    assert "directed: 1 functions changed in 1 files (smt/theory_array.cpp 1); they name" in ended.err
+    # Without sources of both, or with --undirected.
+    for name, given, why in (
+        ("one", sources[:2], f"nothing says where the sources of {new} are"),
+        ("both", (*sources, "--undirected"), "--undirected is given"),
+    ):
+        ended = exhume(*command, *given, "--tests", 1, "--out", tmp_path / name, "--json")
+        assert ended.code == 0 and ended.json["directed"] is None
+        assert f"undirected: {why}" in ended.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import random
+from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from generator import (
     seeds_of_strategy,
 )
 from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH
-from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
+from generator.seeds.source import MAX_BYTES, Answer, SeedSource, count_causes, random_for
 from smtlib import check_script, read_script
 from tests.generator.small import formulas
 
@@ -225,6 +227,24 @@ def test_seeds_with_an_answer_can_be_requested(tmp_path: Path) -> None:
         source.draw(random_for(1, 1), "sat")
     with pytest.raises(GenerationError, match="run 'exhume label'"):
         plain.require_answers("weaken")
+
+
+def test_preferred_seeds_are_drawn_more_often(tmp_path: Path) -> None:
+    texts = {name: f"(declare-const {name} Bool)(assert {name})(check-sat)" for name in "abcd"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.smt2").write_text(text)
+    answers: dict[str, Answer] = {sha256(texts[name].encode()).hexdigest(): "sat" for name in "ab"}
+    source = seeds_of_folder(tmp_path, answers)
+    alike = source.fingerprint
+    source.prefer(lambda text: 0.0)
+    assert source.fingerprint == alike
+    source.prefer(lambda text: 1.0 if "assert b" in text else 0.0)
+    assert source.fingerprint != alike
+    drawn = Counter(source.draw(random_for(1, number)).origin for number in range(1300))
+    # The others have a tenth of the average: 0.025 each to 1.
+    assert drawn.keys() == {f"{name}.smt2" for name in "abcd"} and drawn["b.smt2"] > 1100
+    of_answer = Counter(source.draw(random_for(1, number), "sat").origin for number in range(500))
+    assert of_answer.keys() == {"a.smt2", "b.smt2"} and of_answer["b.smt2"] > 450
 
 
 def test_a_source_goes_through_pickle(tmp_path: Path) -> None:

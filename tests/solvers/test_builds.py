@@ -19,11 +19,11 @@ from exhume.cli import run as exhume
 from solvers.builds import (
     BuildFailed,
     Flavour,
-    _unpack_source,
     build_checkout,
     build_release,
     find_built,
     make_flavour,
+    unpack_source,
 )
 from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
 from solvers.registry import PROFILES
@@ -188,7 +188,7 @@ def test_a_source_package_stays_in_its_folder(tmp_path: Path, index: Path) -> No
     with pytest.raises(EnvironmentProblem, match="outside"):  # pip sees it first
         build_release(Z3, "0.9.0", Flavour(), 1)
     with pytest.raises(SolverMissing, match="refusing to unpack"):
-        _unpack_source(index / "z3-solver-0.9.0.tar.gz", tmp_path / "unpacked" / "deep")
+        unpack_source(index / "z3-solver-0.9.0.tar.gz", tmp_path / "unpacked" / "deep")
     assert not list(tmp_path.rglob("outside"))
     (index / "z3-solver-0.9.0.tar.gz").write_bytes(b"not an archive")
     with pytest.raises(EnvironmentProblem):

@@ -1,0 +1,1 @@
+"""Draws tests to what changed between the sources of two builds."""

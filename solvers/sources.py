@@ -1,0 +1,68 @@
+"""The sources of a solver: a folder that the user names, or the source package of a release.
+
+A source package is fetched once into the cache, and appears there by one rename. Nothing of it is run here;
+pip asks it for its name and version.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from base.cache import cache_folder
+from base.locks import locked
+from solvers.builds import unpack_source
+from solvers.errors import EnvironmentProblem, SolverMissing
+from solvers.locating import installed_release
+from solvers.profile import Profile
+from solvers.registry import PROFILES
+from solvers.releases import download_source
+from solvers.specs import parse_spec
+
+
+def sources_of(spec: str, folder: Path | None = None, fetch: bool = False) -> Path:
+    """The folder of the sources of ``spec``: in ``folder``, where it is given, else in the source package of
+    its release, which is fetched if it is not in the cache and ``fetch`` is set.
+
+    Raises SolverMissing if there are none, ReleaseNotFound or EnvironmentProblem if they cannot be fetched.
+    """
+    parsed = parse_spec(spec)
+    profile = PROFILES.get(parsed.kin)
+    if folder is not None:
+        return _inside(folder, profile)
+    if profile is None or not profile.distribution or parsed.family not in PROFILES:
+        raise SolverMissing(f"nothing says where the sources of {spec} are")
+    version = (parsed.release or installed_release(profile) or "").partition("+")[0]
+    final = cache_folder() / "sources" / f"{profile.family}-{version}"
+    if not final.is_dir():
+        if not fetch:
+            raise SolverMissing(
+                f"the sources of {profile.family}=={version} are not in the cache (--directed fetches them)"
+            )
+        _fetch(profile, version, final)
+    return _inside(final, profile)
+
+
+def _fetch(profile: Profile, version: str, final: Path) -> None:
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with locked(final.with_name(f".{final.name}.lock")):
+            if not final.is_dir():
+                with tempfile.TemporaryDirectory(dir=final.parent, prefix=".fetch-") as scratch:
+                    archive = download_source(profile.distribution, version, Path(scratch))
+                    unpacked = Path(scratch) / "unpacked"
+                    unpack_source(archive, unpacked)
+                    unpacked.rename(final)
+    except OSError as problem:
+        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
+
+
+def _inside(folder: Path, profile: Profile | None) -> Path:
+    """The folder of the sources in a checkout or in an unpacked package, which has one folder at its top."""
+    named = profile.sources.folders if profile is not None else ()
+    tops = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
+    for top in tops[:2]:
+        found = next((top / name for name in named if (top / name).is_dir()), None)
+        if found is not None:
+            return found
+    return folder

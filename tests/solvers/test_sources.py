@@ -1,0 +1,69 @@
+"""Where the sources of a solver are: a folder, or the source package of a release, fetched once."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from solvers.errors import EnvironmentProblem, SolverMissing
+from solvers.sources import sources_of
+
+# pip asks a source package for its metadata; this one needs nothing from the network to answer.
+BACKEND = """
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    import pathlib
+    made = pathlib.Path(folder, "z3_solver-0.9.0.dist-info"); made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: z3-solver\\nVersion: 0.9.0\\n")
+    (made / "WHEEL").write_text("Wheel-Version: 1.0\\n")
+    return made.name
+def build_wheel(folder, settings=None, metadata=None): raise SystemExit("not needed")
+"""
+PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+@pytest.fixture(autouse=True)
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder that pip takes source packages from; the cache is empty."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    files = {"PKG-INFO": "Metadata-Version: 2.1\nName: z3-solver\nVersion: 0.9.0\n", "backend.py": BACKEND}
+    files |= {"pyproject.toml": PYPROJECT, "core/src/main.cpp": "int main() {}\n"}
+    with tarfile.open(folder / "z3-solver-0.9.0.tar.gz", "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"z3-solver-0.9.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    yield folder
+
+
+def test_a_source_package_is_fetched_once_and_only_if_fetch_is_set(tmp_path: Path, index: Path) -> None:
+    with pytest.raises(SolverMissing, match=r"z3==0\.9\.0 are not in the cache \(--directed fetches them\)"):
+        sources_of("z3==0.9.0")
+    found = sources_of("z3==0.9.0", fetch=True)
+    assert found == tmp_path / "cache" / "sources" / "z3-0.9.0" / "z3-solver-0.9.0" / "core" / "src"
+    assert [path.name for path in found.iterdir()] == ["main.cpp"]
+    (index / "z3-solver-0.9.0.tar.gz").unlink()
+    # A build has the sources of its release, and options change nothing.
+    assert sources_of("z3==0.9.0+debug") == sources_of("z3==0.9.0[smt.arith.solver=2]") == found
+    with pytest.raises(EnvironmentProblem):
+        sources_of("z3==0.8.0", fetch=True)
+    kept = {path.name for path in (tmp_path / "cache" / "sources").iterdir() if not path.name.startswith(".")}
+    assert kept == {"z3-0.9.0"}
+
+
+def test_a_folder_is_a_checkout_or_the_sources_themselves(tmp_path: Path) -> None:
+    (tmp_path / "checkout" / "src").mkdir(parents=True)
+    assert sources_of("z3-new=z3", tmp_path / "checkout") == tmp_path / "checkout" / "src"
+    assert sources_of("z3-new=z3", tmp_path / "checkout" / "src") == tmp_path / "checkout" / "src"
+    assert sources_of("mine=solve", tmp_path / "checkout") == tmp_path / "checkout"
+    for spec in ("mine=solve", "z3-new=z3"):
+        with pytest.raises(SolverMissing, match="nothing says where the sources of"):
+            sources_of(spec, fetch=True)
