@@ -147,7 +147,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The option without which older programs of its kind refuse most functions on strings, and answer
     wrongly where they do not."""
     proofs: tuple[str, ...] = ()
-    """The settings with which ``(get-proof)`` prints a proof in CPC, with the conclusions of its steps."""
+    """The settings with which ``(get-proof)`` prints a proof with the conclusions of its steps."""
+    proof_form: str = "cpc"
+    """What the proofs are: ``cpc``, or ``objects``, terms whose functions are rules."""
     resource_limit: str = ""
     """The option that limits the work of one question, in a unit of its own that does not depend on time."""
     safe_mode: str = ""

@@ -192,3 +192,12 @@ def read_differently() -> frozenset[str]:
 def not_total() -> frozenset[str]:
     """Operators that are open, or hard to work out: a refutation that rests on them proves nothing."""
     return read_differently() | _HARD_FORMS | default_theories().marked(":hard")
+
+
+def left_open(checked: CheckedScript) -> set[str]:
+    """The operators of a script that have values which the standard leaves open."""
+    totaliser = Totaliser(checked)
+    for command in checked.commands:
+        for term in (*command.terms, *(definition.body for definition in command.definitions)):
+            totaliser.total(term)
+    return totaliser.open_operators | {name for name, _, _ in totaliser.declarations}

@@ -6,8 +6,10 @@ from difftest.models.model_reader import NotCheckable
 from difftest.oracles.base import Violation
 from difftest.oracles.related import RelationProbe, oracle_of
 from difftest.proofs.check import OUTCOMES, ProofCheck, StepChecker
-from difftest.proofs.cpc import BadProof, read_proof
+from difftest.proofs.cpc import BadProof, Proof, read_proof
+from difftest.proofs.objects import read_proof_object
 from difftest.relations.base import Case, Relation
+from smtlib.reader import read_sexps
 from solvers.registry import PROFILES
 from solvers.running.process import Limits
 from solvers.specs import Solver, independent_of
@@ -21,10 +23,16 @@ def gives_proofs(solver: Solver) -> bool:
     return solver.kin in PROFILES and bool(PROFILES[solver.kin].proofs)
 
 
-def proof_text(case: Case) -> str:
-    """What the solver prints where it has to prove its answer. Raises NotCheckable."""
-    settings = [f"(set-option {setting})" for setting in PROFILES[case.solver.kin].proofs]
-    return case.ask(case.text(question="(check-sat)(get-proof)", before=settings))
+def proof_of(case: Case) -> Proof:
+    """The proof that the solver prints for its answer. Raises NotCheckable or BadProof."""
+    profile = PROFILES[case.solver.kin]
+    settings = [f"(set-option {setting})" for setting in profile.proofs]
+    text = case.ask(case.text(question="(check-sat)(get-proof)", before=settings))
+    if profile.proof_form == "cpc":
+        return read_proof(text)
+    if any(command.name.startswith("define-") for command in case.state.commands):
+        raise NotCheckable("definitions, which its proofs leave out")
+    return read_proof_object(text, read_sexps("\n".join(line for line in case.head if "(declare-" in line)))
 
 
 class ProofProbe(RelationProbe):
@@ -43,7 +51,7 @@ class ProofProbe(RelationProbe):
             self._count("more than declarations and assertions")
             return
         try:
-            proof = read_proof(proof_text(case))
+            proof = proof_of(case)
         except (NotCheckable, BadProof, RecursionError) as problem:
             cause = problem.cause if isinstance(problem, NotCheckable) else "the proof cannot be read"
             self._count(cause)

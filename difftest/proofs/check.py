@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from difftest.models.totalise import left_open
 from difftest.proofs.cpc import Proof, Step
+from difftest.proofs.objects import FRESH
 from difftest.proofs.shapes import DEPTHS, LOGIC, step_formula
 from difftest.proofs.terms import NotExpressible, TermReader
+from smtlib.checker import check_script
 from smtlib.reader import SExp
+from smtlib.script import read_script
 from smtlib.sorts import BOOL
 from smtlib.terms import Term, declarations_in
 from solvers.running.process import Limits
@@ -36,6 +40,8 @@ OUTCOMES: Final = (HELD, WRONG, UNDECIDED, INEXPRESSIBLE, UNCHECKED)
 
 _TRUSTED = ("trust", "hole")
 """Rules that claim nothing that could be checked."""
+_FREE_EVERYWHERE = frozenset(("div", "mod", "/"))
+"""Operators with values that are left open, which no solver chooses."""
 _CUT_SECONDS = 0.3
 _TOGETHER = 50
 _MOST_KEPT = 200_000
@@ -202,6 +208,7 @@ class _Work:
         self._deadline = deadline
         self._known: dict[str, _Known] = {}
         self._pushed: list[tuple[_Known, dict[str, _Known]]] = []
+        self._hypotheses: list[_Known] = []
         self._read: list[Term] | None = None
 
     def run(self) -> None:
@@ -230,11 +237,19 @@ class _Work:
         open_ones = 0
         for premise in premises:
             open_ones |= premise.open
-        if step.kind == "assume-push":
+        if step.kind in ("assume-push", "hypothesis"):
             found = _Known(self._term(step.conclusion), 1 << number)
-            # Steps that follow may take names that are free again once the assumption is closed.
-            self._pushed.append((found, dict(self._known)))
+            if step.kind == "hypothesis":
+                self._hypotheses.append(found)
+            else:
+                # Steps that follow may take names that are free again once the assumption is closed.
+                self._pushed.append((found, dict(self._known)))
         else:
+            if step.kind == "lemma":
+                closed = [one for one in self._hypotheses if one.open & open_ones]
+                open_ones = 0
+                for one in closed:
+                    premises = [_Known(self._implication(one.term, p.term), 0) for p in premises]
             if step.kind == "step-pop":
                 assumption, self._known = self._pushed.pop()
                 open_ones &= ~assumption.open
@@ -250,7 +265,7 @@ class _Work:
         outcome = UNCHECKED
         if time.monotonic() < self._deadline:
             why = next((f for f in (conclusion, *premises) if isinstance(f, NotExpressible)), None)
-            if step.rule.startswith(_TRUSTED):
+            if step.rule.startswith(_TRUSTED) or step.rule in FRESH:
                 why = NotExpressible(step.rule)
             try:
                 if why is not None:
@@ -338,12 +353,15 @@ class _Work:
                 return HELD
         if answer != "sat":
             return UNDECIDED
-        if any(self._reader.free[premise] for premise in premises):
-            # It holds for all values of the variables; the formula says so for some of them only.
+        if any(self._reader.free[premise] & self._reader.free[conclusion] for premise in premises):
+            # It holds for all values of these variables; the formula says so for some of them only.
             self.found.causes["a premise about variables"] += 1
             return UNDECIDED
         if self._reader.has_skolem([*premises, conclusion]):
             self.found.causes["a skolem"] += 1
+            return UNDECIDED
+        if left_open(check_script(read_script(script))) - _FREE_EVERYWHERE:
+            self.found.causes["a value that is left open"] += 1
             return UNDECIDED
         votes = self._checker.votes(script, self.found)
         if not self._checker.is_refuted(votes):

@@ -34,7 +34,9 @@ class BadProof(DifftestError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A line of a proof; ``kind`` is its command. ``conclusion`` is None if it is not printed."""
+    """A line of a proof; ``kind`` is its command, or ``hypothesis`` or ``lemma``. ``conclusion`` is None if
+    it is not printed.
+    """
 
     kind: str
     name: str
@@ -60,21 +62,29 @@ class Proof:
 
 def read_proof(text: str) -> Proof:
     """The proof in what a solver printed, after its answer ``unsat``. Raises BadProof."""
-    if len(text) > LONGEST:
-        raise BadProof("the proof is too long")
-    answer, _, rest = text.lstrip().partition("\n")
-    if answer.strip() != "unsat":
-        raise BadProof("not unsat when the proof is requested")
     try:
-        lines = list(_lines(read_sexps(rest)))
-    except (ReadError, RecursionError) as problem:
-        raise BadProof(f"the proof cannot be read: {problem}") from problem
+        lines = list(_lines(answered_proof(text)))
+    except RecursionError as problem:
+        raise BadProof("the proof cannot be read: nested deeply") from problem
     steps = tuple(_step(line) for line in lines if line[0] in _STEPS)
     if not steps:
         raise BadProof("the solver prints no proof")
     declarations = tuple(line for line in lines if line[0] in _DECLARATIONS)
     definitions = tuple((line[1], line[3]) for line in lines if _is_definition(line))
     return Proof(declarations, definitions, steps)
+
+
+def answered_proof(text: str) -> list[SExp]:
+    """What a solver printed after its answer ``unsat``. Raises BadProof."""
+    if len(text) > LONGEST:
+        raise BadProof("the proof is too long")
+    answer, _, rest = text.lstrip().partition("\n")
+    if answer.strip() != "unsat":
+        raise BadProof("not unsat when the proof is requested")
+    try:
+        return read_sexps(rest)
+    except (ReadError, RecursionError) as problem:
+        raise BadProof(f"the proof cannot be read: {problem}") from problem
 
 
 def _lines(sexps: Iterable[SExp]) -> Iterator[SExpList]:

@@ -28,7 +28,11 @@ _INDICES = {
     **dict.fromkeys("extract re.loop to_fp to_fp_unsigned to_fp_bv".split(), 2),
 }
 """How many of the arguments are indices."""
-_BY_ZERO = {"@int_div_by_zero": "(div {} 0)", "@mod_by_zero": "(mod {} 0)", "@div_by_zero": "(/ {} 0.0)"}
+_BY_ZERO = {
+    **dict.fromkeys(("@int_div_by_zero", "div0"), "(div {} 0)"),
+    **dict.fromkeys(("@mod_by_zero", "mod0"), "(mod {} 0)"),
+    **dict.fromkeys(("@div_by_zero", "/0"), "(/ {} 0.0)"),
+}
 _TOTAL = {
     "div_total": "(ite (= {1} 0) 0 (div {0} {1}))",
     "mod_total": "(ite (= {1} 0) {0} (mod {0} {1}))",
@@ -153,7 +157,11 @@ class TermReader:
             raise NotExpressible("()")
         head, *rest = sexp
         if not isinstance(head, str):
+            if head[:1] == ["_"]:
+                return self._indexed(head, rest, depth)
             return self._qualified(head, [self._term(part, depth + 1) for part in rest])
+        if head == "_" and all(isinstance(part, str) for part in rest):
+            return self._guarded(lambda: self._elaborator.term(sexp))
         if head == "@var":
             return self._variable(sexp)
         if head in ("forall", "exists"):
@@ -228,6 +236,15 @@ class TermReader:
             raise NotExpressible("a function as a term")
         sort = self._sort(head[2])
         return self._guarded(lambda: self._elaborator.applications.qualified(head[1], sort, tuple(args)))
+
+    def _indexed(self, head: SExpList, rest: list[SExp], depth: int) -> Term:
+        """``((_ extract 3 0) x)``, or ``((_ is cons) x)``."""
+        if len(head) < 3 or not all(isinstance(part, str) for part in head):
+            raise NotExpressible("a function as a term")
+        if head[1] == "is":
+            return self._guarded(lambda: self._about_constructor("is", [head[2], *rest], depth))
+        indices = [self._index(part) for part in head[2:]]
+        return self._applied(head[1], indices, [self._term(part, depth + 1) for part in rest])
 
     def _about_constructor(self, head: str, rest: list[SExp], depth: int) -> Term:
         args = tuple(self._term(part, depth + 1) for part in rest[1:])

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
-from difftest.models.totalise import Totaliser, not_total
+from difftest.models.totalise import left_open, not_total
 from smtlib.checker import check_script
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
@@ -173,12 +173,7 @@ class Case:
         """NotCheckable if something that is asserted has no value by the standard, as a division by zero: the
         solver may choose another one in each script.
         """
-        checked = check_script(read_script(self.script.text))
-        total = Totaliser(checked)
-        for command in checked.commands:
-            for term in (*command.terms, *(definition.body for definition in command.definitions)):
-                total.total(term)
-        if total.declarations or total.open_operators:
+        if left_open(check_script(read_script(self.script.text))):
             raise NotCheckable("values that are left open")
 
     @property
