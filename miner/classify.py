@@ -241,7 +241,7 @@ def _commit_before(extraction: Extraction) -> Reasoned | None:
         for commit, verdict in commit_verdicts(text).items():
             place = text.find(commit)
             words = " ".join(text[max(0, place - 100) : place + 60].split())
-            if verdict in (FORMER, GOOD) and not _NEWER.search(words):
+            if verdict in (FORMER, GOOD) and not _NEWER.search(text[max(0, place - 40) : place]):
                 return Reasoned(commit, words, where, "versions")
     return None
 

@@ -100,13 +100,13 @@ _EVENT = re.compile(
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
-          |immediately|verif(?:y|ies|ied)|unaffected|as\s+expected
+          |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |immediately|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
           |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|loops?|stuck|invalid
-          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|happens?|occurs?
+          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
     )\b""",
@@ -141,6 +141,9 @@ _STEP = re.compile(
 )
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
+# "after the upgrade to 4.8.8 from 4.8.7"
+_FROM = re.compile(r"\s*,?\s*from\s*(?:(?:the|version|release)\s*){0,2}v?", re.IGNORECASE)
+_TO = re.compile(r"\bto\W+(?:\w+\W+){0,2}v?$", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
@@ -173,7 +176,7 @@ def commit_verdicts(text: str) -> dict[str, str]:
     if not _HASH.search(text):
         return {}
     parts = (" ".join(part.split())[:2000] for part in _SENTENCE.split(text))
-    said = [one for part in parts for one in _verdicts(part, list(_HASH.finditer(part)))]
+    said = _by_time([one for part in parts for one in _verdicts(part, list(_HASH.finditer(part)))])
     found = {one.version: FORMER if _OLDER.match(one.text) else one.verdict for one in said}
     return {commit: verdict for commit, verdict in found.items() if verdict}
 
@@ -261,7 +264,8 @@ def _in_part(text: str, start: int, end: int, versions: Sequence[re.Match[str]])
     names = list(_NAME.finditer(text, start, end))
     groups: list[list[re.Match[str]]] = []
     for match in versions:
-        is_chained = groups and _CHAINED.fullmatch(text[groups[-1][-1].end() : match.start()])
+        between = text[groups[-1][-1].end() : match.start()] if groups else ""
+        is_chained = groups and _CHAINED.fullmatch(_ASIDE.sub("", between) if "(" in between else between)
         if is_chained:
             groups[-1].append(match)
         else:
@@ -313,6 +317,12 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
     if len(found) < 2 or not _CHANGE.search(text):
         return named
     between = _ASIDE.sub("", text[found[0].end() : found[1].start()])
+    if (
+        len(found) == 2
+        and _FROM.fullmatch(between)
+        and _TO.search(text[max(0, found[0].start() - 40) : found[0].start()])
+    ):
+        return [replace(named[0], verdict=BAD), replace(named[1], verdict=FORMER)]
     is_between = _BETWEEN.search(text[max(0, found[0].start() - 60) : found[0].start()]) is not None
     if not _STEP.fullmatch(between) or (" and " in between and not is_between):
         return named
