@@ -53,7 +53,7 @@ _PROMPTS = re.compile(
     r"""\s*(?:\([\w.-]{1,30}\)\s)?(?:             # (an environment's name)
         \[\d{1,6}\]\s?[%$\#>]                       # tcsh: [579] %
       | \d{1,2}:\d\d(?::\d\d)?\s?[%$\#]               # the time: 15:44 %
-      | \[[\w.-]{1,40}\]\s?[$%\#]                  # [name] $
+      | \[[\w.-]{1,40}(?::[^\]\s]{1,80})?\]\s?[$%\#]   # [name] $, [name:~/dir]$
       | \(?[\w.-]{1,40}@[\w.-]{1,60}\)?[:\s][^$\#%>\n]{0,100}?[$\#%]    # user@host:~/dir$
       | \[[\w.-]{1,40}@[\w.-]{1,60}[^\]\n]{0,80}\][$\#%]               # [user@host dir]$
       | PS\s[A-Za-z]:\\[^>\n]{0,150}>                 # PowerShell
@@ -173,7 +173,7 @@ def _is_bare_command(text: str) -> bool:
         "seq",
     ) or _ASSIGNMENT.match(first):
         return any(solver_family(word) for word in words)
-    if not solver_family(first) or not words or first[-1] in ":,.":
+    if not solver_family(first) or not words or first[-1] in ":,." or words[0].lower().startswith("version"):
         return False
     if "(`" in tail or " -> " in text:
         return False  # prose that mentions a command

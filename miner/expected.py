@@ -35,6 +35,8 @@ _HYPOTHETICAL = re.compile(r"\b(?:if|whether|unless|should|would|must|expect\w*)
 _OF_A_CORE = re.compile(r"\bcores?\b", re.I)
 # Groups of rules that say nothing of the right answer where they stand in the report itself.
 _NOT_OF_REPORTS = ("printed", "judged", "misjudged", "later", "without", "whole")
+# "If the negation holds, the", before "formula is unsat"
+_CONDITION = re.compile(r"\b(?:if|when|suppose|assum\w+)\b[^.\n]*$", re.I)
 # "it claims that the", before "formula is unsat"
 _CLAIMED = re.compile(
     r"\b(?:of|(?:claim|say|report|return|think|answer|believe|conclude|mean|if|whether)\w*(?:\s+that)?)"
@@ -86,8 +88,10 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
 
 def _is_reported(text: str, found: re.Match[str]) -> bool:
     """Whether words only ask for an answer, or say that somebody gave it."""
-    before = text[max(0, found.start() - 60) : found.start()]
-    return _ASKED.match(text, found.end()) is not None or _CLAIMED.search(before) is not None
+    before = text[max(0, found.start() - 120) : found.start()]
+    if _CLAIMED.search(before) or _CONDITION.search(before):
+        return True
+    return _ASKED.match(text, found.end()) is not None
 
 
 def _answer(found: re.Match[str]) -> str:

@@ -57,6 +57,10 @@ class Section:
 
 
 _INLINE_CODE = re.compile(r"`([^`\n]{3,300})`")
+# "Running "z3 timeout=1000 a.smt2"", in quotation marks
+_QUOTED_COMMAND = re.compile(
+    rf'"((?:[\w.~/-]{{0,80}}/)?(?:{ANY_NAME})[\w.-]{{0,30}}[ ][^"\n]{{2,200}})"', re.IGNORECASE
+)
 # "Commandline: cvc4 --strings-exp a.smt2", "**Command line arguments**: `--incremental`"
 _LABELLED = re.compile(
     r"(?:^[ \t>]*|[.;] )[*_#]{0,3}(?:command[- ]?line(?:[ ](?:arguments?|options?))?|(?:solver[ ])?command"
@@ -175,7 +179,15 @@ def _runs_of_block(
             last = output if number == len(pending) - 1 else None
             asks_version = not _VERSION_OPTIONS.isdisjoint(invocation.options)
             runs.append(
-                Run(where, index, line, max(first, line), invocation, last, is_version_query=asks_version)
+                Run(
+                    where,
+                    index,
+                    line,
+                    max(first, line),
+                    invocation,
+                    last,
+                    is_version_query=asks_version,
+                )
             )
         if not pending:
             end = block.line + printed[-1].line
@@ -209,6 +221,8 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
     for found in islice(_mentions(block.text), 1000):
         code = found[1].strip()
         command = command_of(code)
+        if found.re is _QUOTED_COMMAND and not _HAS_OPTION.search(code):
+            continue
         if command is None and solver_family(code.split(" ")[0]):
             command = code if _HAS_OPTION.search(code) or found.re is _LABELLED else None
         line = block.text.count("\n", 0, found.start(1))
@@ -250,6 +264,8 @@ def _mentions(text: str) -> Iterator[re.Match[str]]:
         yield from _LABELLED.finditer(text)
     if "`" in text:
         yield from _INLINE_CODE.finditer(text)
+    if '"' in text:
+        yield from _QUOTED_COMMAND.finditer(text)
 
 
 def _output(printed: Sequence[Segment], first_line: int, solver: str) -> Output:
