@@ -225,6 +225,8 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
         elif not is_comment:
             said.neutral.append(found)
     neutral = {one.value for one in said.neutral}
+    bad = {hit[1].value for hit in said.bad}
+    said.good = [one for one in said.good if one.where == "title" or one.value not in bad]
     said.fixed = [
         one for one in said.fixed if one.value not in neutral or "fix" in (one.reason or "").lower()
     ]
@@ -403,9 +405,12 @@ def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | Non
     """The version of a run beside a failing one that answers, if it is of the tracker's own solver."""
     own = family_of(tracker.rpartition("/")[2])
     good: list[Reasoned] = []
-    for run in (run for formula in extraction.formulas if formula.failing for run in formula.runs):
+    pairs = ((run, bad) for one in extraction.formulas if (bad := one.failing) for run in one.runs)
+    for run, bad in pairs:
         invocation = run.invocation
-        if not run.failing and not run.symptom and run.answers and invocation and invocation.version:
+        is_other = run.answers != bad.answers or bad.symptom not in ("", "wrong-answer")
+        is_good = not run.failing and not run.symptom and run.answers and is_other
+        if is_good and invocation and invocation.version:
             if not own or family_of(invocation.solver) == own:
                 good.append(Reasoned(invocation.version, invocation.text[:200], "output", "good-run"))
     return max(good, key=_order, default=None)

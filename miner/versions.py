@@ -49,7 +49,9 @@ _VERSION = re.compile(
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
 )
-_HASH = re.compile(r"\b(?=[0-9a-f]{0,39}\d)(?P<v>[0-9a-f]{7,40})\b")
+_HASH = re.compile(
+    r"(?:(?<=/commit/)|(?<![\w./-]))(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])(?P<v>[0-9a-f]{7,40})\b"
+)
 _LEAD = re.compile(r"(?P<word>[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
 _NUMBERS = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?[ ]$")
 _NAME = re.compile(rf"(?<![\w.])(?:{ANY_NAME})\d?(?:-solver)?(?![a-z])", re.IGNORECASE)
@@ -95,7 +97,8 @@ _EVENT = re.compile(
           |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
-            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|goes\s+back\s+to\s+normal
+            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone
+          |(?:issue|bug|problem|error|crash)\w*\s+(?:is|was|does)(?:\s+not|n't)|goes\s+back\s+to\s+normal
           |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
