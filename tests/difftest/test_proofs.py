@@ -286,6 +286,11 @@ def test_a_new_symbol_is_no_fault() -> None:
     assert (found.faults, found.causes["sk"]) == ([], 1)
 
 
+def test_an_open_assumption_that_cannot_be_expressed_is_no_fault() -> None:
+    found = check_objects("(th-lemma @x3 (hypothesis ((_ char.bit char.bit 6) (_ Char 52))) false)")
+    assert (found.faults, found.causes["an assumption that stays open"]) == ([], 1)
+
+
 def test_a_value_that_is_left_open_is_no_fault() -> None:
     # Both other solvers may choose another value.
     steps = "(unit-resolution (rewrite (= (fp.to_real (_ +oo 8 24)) 7.0)) (asserted (< x 2)) @x3 false)"
