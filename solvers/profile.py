@@ -84,12 +84,12 @@ class SourceTree(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     options: tuple[str, ...] = ()
     """Names of files that define options, with ``*``."""
     kinds: re.Pattern[str] = re.compile(r"(?!)")
-    """Constants that stand for an operator. A line of ``kind_files`` that has one constant and the name of an
-    operator as a string says which."""
+    """Constants that stand for an operator (group 1, if there is one). A line of ``kind_files`` that has one
+    constant and the name of an operator as a string says which."""
     kind_files: tuple[str, ...] = ()
     """Names of files that define the constants, with ``*``."""
     prefixes: tuple[str, ...] = ()
-    """Words before the name of an operator in the name of a function: ``mk`` of ``mk_select``."""
+    """Words before the name of an operator in names of functions and constants: ``mk`` of ``mk_select``."""
     words: dict[str, tuple[str, ...]] = {}
     """Theories, by a word in the names of files, folders and functions."""
 

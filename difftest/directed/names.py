@@ -85,11 +85,12 @@ class Names:
                 features = {("operator", name) for name in names}
                 self._constants.setdefault(constant, set()).update(features)
                 words = _words(constant)
+                if words and words[0] in self.sources.prefixes:
+                    del words[0]
                 # OP_SEQ_REPLACE_ALL: seq_replace_all, and replace_all in sources of that theory.
-                for start in range(1, len(words)):
-                    rows = self._rows if start == 1 else self._short
-                    if start == 1 or len(words) - start > 1:
-                        rows.setdefault("".join(words[start:]), set()).update(features)
+                self._rows.setdefault("".join(words), set()).update(features)
+                for start in range(1, len(words) - 1):
+                    self._short.setdefault("".join(words[start:]), set()).update(features)
 
     def of_change(self, change: Change) -> frozenset[Feature]:
         """What a change names: by its identifiers and strings, the name of its function and of its file."""

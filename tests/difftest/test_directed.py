@@ -141,6 +141,21 @@ def test_words_of_sources_name_what_scripts_use(names: Names, changed: Change, n
     assert names.of_change(changed) == named
 
 
+def test_the_names_of_another_solver_are_data_of_its_profile(tmp_path: Path) -> None:
+    state = """
+        addOperator(Kind::STRING_REPLACE_ALL, "str.replace_all");
+        addOperator(Kind::SELECT, "select");
+    """
+    names = Names("cvc5", tree(tmp_path, {"parser/smt2/smt2_state.cpp": state}))
+    strings = {("operator", "str.replace_all"), ("theory", "UnicodeStrings"), ("theory", "Sequences")}
+    rewriter = change("theory/strings/rewriter.cpp", "SequencesRewriter::rewriteReplaceAll")
+    assert names.of_change(rewriter) == strings
+    assert names.of_change(change("theory/a.cpp", "rewriteReplaceAll")) == set()
+    assert names.of_change(change(identifiers="Kind SELECT")) == {("operator", "select")}
+    option = change("options/arith_options.toml", literals=("nl-ext=MODE",))
+    assert names.of_change(option) >= {("option", "nl-ext")}
+
+
 def test_formulas_use_operators_theories_options_and_tactics(names: Names) -> None:
     text = (
         "(declare-const s String)(assert (= s (str.replaceall s s s)))(check-sat-using (then simplify smt))"
