@@ -103,14 +103,16 @@ class KnownFormulas:
 
 def find_difference(settings: CampaignSettings, sources: Sequence[Path | None]) -> Difference | str:
     """What changed between the sources of base and new (``sources`` names folders of them); where that is not
-    known, the reason. Nothing is compared if ``settings.directed`` is false, or fetched unless it is true.
+    known, the reason. Nothing is compared if ``settings.directed`` is false, or it is None and no folder is
+    named. Sources of releases are fetched.
     """
     if settings.directed is False:
         return "--undirected is given"
+    if settings.directed is None and not any(sources):
+        return "no sources are named; --directed fetches those of releases"
     new, base = settings.solver
     try:
-        fetch = bool(settings.directed)
-        before, after = (sources_of(s, f, fetch) for s, f in zip((base, new), sources, strict=True))
+        before, after = (sources_of(s, f) for s, f in zip((base, new), sources, strict=True))
         return Difference.of(parse_spec(new).kin, before, after)
     except (EnvironmentProblem, DifftestError) as problem:
         return str(problem)

@@ -20,9 +20,9 @@ from solvers.releases import download_source
 from solvers.specs import parse_spec
 
 
-def sources_of(spec: str, folder: Path | None = None, fetch: bool = False) -> Path:
+def sources_of(spec: str, folder: Path | None = None) -> Path:
     """The folder of the sources of ``spec``: in ``folder``, where it is given, else in the source package of
-    its release, which is fetched if it is not in the cache and ``fetch`` is set.
+    its release, which is fetched if it is not in the cache.
 
     Raises SolverMissing if there are none, ReleaseNotFound or EnvironmentProblem if they cannot be fetched.
     """
@@ -35,10 +35,6 @@ def sources_of(spec: str, folder: Path | None = None, fetch: bool = False) -> Pa
     version = (parsed.release or installed_release(profile) or "").partition("+")[0]
     final = cache_folder() / "sources" / f"{profile.family}-{version}"
     if not final.is_dir():
-        if not fetch:
-            raise SolverMissing(
-                f"the sources of {profile.family}=={version} are not in the cache (--directed fetches them)"
-            )
         _fetch(profile, version, final)
     return _inside(final, profile)
 
@@ -60,8 +56,8 @@ def _fetch(profile: Profile, version: str, final: Path) -> None:
 def _inside(folder: Path, profile: Profile | None) -> Path:
     """The folder of the sources in a checkout or in an unpacked package, which has one folder at its top."""
     named = profile.sources.folders if profile is not None else ()
-    tops = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
-    for top in tops[:2]:
+    inner = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    for top in (folder, *(inner if len(inner) == 1 else ())):
         found = next((top / name for name in named if (top / name).is_dir()), None)
         if found is not None:
             return found

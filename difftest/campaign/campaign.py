@@ -43,8 +43,8 @@ class CampaignSettings:
     The names are those of the options of ``exhume hunt``; ``duration`` is text such as ``8h``, paths are
     absolute. ``base`` is one of the solvers, which the others are compared with. ``rlimit`` limits the
     solvers' work instead of their time, so that the same seed gives the same findings. ``directed``: whether
-    tests go by the difference of the sources of the solvers; None: if the sources are here. What the file
-    ``ledger`` and the campaigns in ``earlier`` list is counted and not reported.
+    tests go by the difference of the sources of the solvers; None: if folders of them are named. What the
+    file ``ledger`` and the campaigns in ``earlier`` list is counted and not reported.
     """
 
     solver: tuple[str, ...]

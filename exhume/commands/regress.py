@@ -78,7 +78,7 @@ def regress_command(
         typer.Option(
             "--regressions",
             metavar="DIR",
-            help="Also replay the .smt2 files of this folder, first of all.",
+            help="Also replay the .smt2 files of this folder, before the corpus unless tests are directed.",
             exists=True,
         ),
     ] = None,
@@ -95,8 +95,8 @@ def regress_command(
         bool | None,
         typer.Option(
             "--directed/--undirected",
-            help="Compare the sources of both, and begin with what the difference can touch; --directed"
-            " fetches source packages of releases.  [default: if the sources are here]",
+            help="Compare the sources of both, and begin with what the difference can touch. Source packages"
+            " of releases are fetched.  [default: directed if sources are named]",
             show_default=False,
         ),
     ] = None,

@@ -116,6 +116,7 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     for name, given, why in (
         ("one", sources[:2], f"nothing says where the sources of {new} are"),
         ("both", (*sources, "--undirected"), "--undirected is given"),
+        ("none", (), "no sources are named; --directed fetches those of releases"),
     ):
         ended = exhume(*command, *given, "--tests", 1, "--out", tmp_path / name, "--json")
         assert ended.code == 0 and ended.json["directed"] is None

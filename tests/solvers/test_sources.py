@@ -44,17 +44,15 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield folder
 
 
-def test_a_source_package_is_fetched_once_and_only_if_fetch_is_set(tmp_path: Path, index: Path) -> None:
-    with pytest.raises(SolverMissing, match=r"z3==0\.9\.0 are not in the cache \(--directed fetches them\)"):
-        sources_of("z3==0.9.0")
-    found = sources_of("z3==0.9.0", fetch=True)
+def test_a_source_package_is_fetched_once(tmp_path: Path, index: Path) -> None:
+    found = sources_of("z3==0.9.0")
     assert found == tmp_path / "cache" / "sources" / "z3-0.9.0" / "z3-solver-0.9.0" / "core" / "src"
     assert [path.name for path in found.iterdir()] == ["main.cpp"]
     (index / "z3-solver-0.9.0.tar.gz").unlink()
     # A build has the sources of its release, and options change nothing.
     assert sources_of("z3==0.9.0+debug") == sources_of("z3==0.9.0[smt.arith.solver=2]") == found
     with pytest.raises(EnvironmentProblem):
-        sources_of("z3==0.8.0", fetch=True)
+        sources_of("z3==0.8.0")
     kept = {path.name for path in (tmp_path / "cache" / "sources").iterdir() if not path.name.startswith(".")}
     assert kept == {"z3-0.9.0"}
 
@@ -66,4 +64,4 @@ def test_a_folder_is_a_checkout_or_the_sources_themselves(tmp_path: Path) -> Non
     assert sources_of("mine=solve", tmp_path / "checkout") == tmp_path / "checkout"
     for spec in ("mine=solve", "z3-new=z3"):
         with pytest.raises(SolverMissing, match="nothing says where the sources of"):
-            sources_of(spec, fetch=True)
+            sources_of(spec)
