@@ -57,7 +57,8 @@ def _inside(folder: Path, profile: Profile | None) -> Path:
     """The folder of the sources in a checkout or in an unpacked package, which has one folder at its top."""
     named = profile.sources.folders if profile is not None else ()
     inner = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-    for top in (folder, *(inner if len(inner) == 1 else ())):
+    tops = [folder, *inner] if len(inner) == 1 else [folder]
+    for top in tops:
         found = next((top / name for name in named if (top / name).is_dir()), None)
         if found is not None:
             return found
