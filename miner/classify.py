@@ -116,7 +116,7 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
-    fixed_by = _strongest(hits["fixed-by"])
+    fixed_by = _numbered(_strongest(hits["fixed-by"]))
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
     commits = [hit for hit in hits["commit"] if not hit[1].value.startswith(tuple(others))]
@@ -537,6 +537,13 @@ def _first_per_value(hits: Sequence[_Hit]) -> list[Reasoned]:
     for _, one in hits:
         found.setdefault(one.value, one)
     return list(found.values())
+
+
+def _numbered(found: Reasoned | None) -> Reasoned | None:
+    """A pull request that is named by its address gets its sign."""
+    if found is not None and found.value.isdecimal() and len(found.value) < 7:
+        return replace(found, value=f"#{found.value}")
+    return found
 
 
 def _strongest(hits: Sequence[_Hit]) -> Reasoned | None:

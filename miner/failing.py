@@ -144,12 +144,14 @@ def _corrected(
 def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: str) -> Expected | None:
     """The correct answer, if the title or a disagreement between runs implies it."""
     ours, theirs = _first_answers(mine), _first_answers(others)
+    gave_up = any(run.output is not None and _TIMEOUT.search(run.output.text[:20_000]) for run in mine)
     if len(theirs) == 1:
         answer = next(iter(theirs))
         agreeing = {_name(run) for run in others if run.answers}
-        gave_up = any(run.output is not None and _TIMEOUT.search(run.output.text[:20_000]) for run in mine)
         if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up)):
             return Expected(answer, "", "other solvers")
+    if len(ours) == 1 and theirs <= ours and (gave_up or any(run.answers == ("unknown",) for run in mine)):
+        return Expected(next(iter(ours)), "", "other runs of the solver")
     sequences = {run.answers for run in mine if len(run.answers) > 1}
     if len(sequences) == 2 and not theirs and len(set(map(len, sequences))) == 1:
         wrong, source = _odd_one(mine, title)
