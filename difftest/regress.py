@@ -135,7 +135,7 @@ def regression_campaign(
     directions: list[Direction] = []
 
     def replayed() -> Strategy:
-        known = _known_formulas(settings, new.kin)
+        known = known_formulas(settings, new.kin)
         if difference is not None:
             directions.append(Direction(difference, known.formulas()))
             known.reorder(directions[0].order)
@@ -149,7 +149,10 @@ def regression_campaign(
     return campaign, directions[0] if directions else None
 
 
-def _known_formulas(settings: CampaignSettings, kin: str) -> KnownFormulas:
+def known_formulas(settings: CampaignSettings, kin: str) -> KnownFormulas:
+    """The formulas that a regression hunt of the solver ``kin`` replays: those of the folder, the corpus and
+    the bundled benchmark. Raises CorpusError and DifftestError where they cannot be read.
+    """
     files = FileTests(FoundFiles([Path(settings.regressions)])) if settings.regressions else None
     assert settings.corpus is not None, "a regression hunt has a corpus"
     with Corpus.open(Path(settings.corpus)) as corpus:
