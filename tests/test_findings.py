@@ -36,6 +36,9 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("boolector-quantifier-wrong-unsat", 1, "boolector", [], "sat"),
     ("boolector-quantifier-wrong-unsat", 0, "z3", [], "sat"),
     ("boolector-quantifier-wrong-unsat", 0, "cvc5", [], "sat"),
+    ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs"], "unsat"),
+    ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs", "--proof-check=eager"], ("ACI_NORM",)),
+    ("cvc5-aci-norm-string-proof", 0, "z3", [], "unsat"),
     ("cvc5-core-misses-named-assertion", 0, "cvc5", [], "unsat ( second )"),
     ("cvc5-core-misses-named-assertion", 1, "cvc5", [], "sat"),
     (

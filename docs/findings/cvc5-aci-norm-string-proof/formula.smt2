@@ -1,0 +1,5 @@
+(set-logic QF_SLIA)
+(declare-const s String)
+(assert (not (= s "")))
+(assert (= (str.++ s "a") (str.++ "a" s s)))
+(check-sat)
