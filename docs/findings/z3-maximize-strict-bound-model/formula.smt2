@@ -1,0 +1,6 @@
+(declare-const a Real)
+(assert (< 0.0 a))
+(assert (< a 1.0))
+(maximize a)
+(check-sat)
+(get-value (a (< 0.0 a)))
