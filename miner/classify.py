@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
 from miner.crashes import Crash, crash_of
-from miner.extract import Extraction
+from miner.extract import Extraction, Formula
 from miner.failing import FormulaRun
 from miner.text_rules import Rule, rules_for
 from miner.versions import (
@@ -28,6 +28,7 @@ from miner.versions import (
     ordered,
     own_mentions,
 )
+from solvers.registry import ANY_NAME
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
 GROUPS = tuple("class area severity version commit last-good fixed-by introduced-by tool".split())
@@ -95,10 +96,18 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     if any(run.symptom == "wrong-answer" for run in failing):
         hits["class"] += [(_WRONG_ANSWER, shown) for run in failing[:1] if (shown := _class_of(run))]
+    elif contradicted := next(filter(None, map(_contradicted, extraction.formulas)), None):
+        hits["class"].append((_WRONG_ANSWER, contradicted))
+    if any(hit[0] == _WRONG_ANSWER for hit in hits["class"]):  # the check of the model only confirms it
+        hits["class"] = [hit for hit in hits["class"] if hit[1].rule != "invalid-model-printed"]
+    if any(run.symptom == "unknown" for run in failing):  # an answer that should be given
+        hits["class"] = [hit for hit in hits["class"] if hit[1].rule != "should-be-answered"]
+    if _is_no_bug(extraction.prose):
+        hits["class"] = []
     bug_class = _heaviest(
         _without_asides(hits["class"], *(extraction.prose[name][:1000] for name in ("title", "body")))
     )
-    if bug_class.value in ("none", "regression"):
+    if bug_class.value in ("none", "regression") and not _is_no_bug(extraction.prose):
         bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
     said = _versions_said(issue, extraction, bug_class.value)
     versions = [version for run in failing if (version := _version_of(run)) is not None]
@@ -107,6 +116,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     reported = [hit for hit in named if not _in_comment(hit)]
     report = extraction.prose["title"] + extraction.prose["body"]
     in_report = [hit for hit in said.bad if hit[1].value in report]
+    # A solver that the tracker's own one came after has other numbers.
+    in_report = [hit for hit in in_report if hit[1].value not in said.of_others]
     if any(not _in_comment(hit) for hit in hits["commit"]):
         # The report names its commit: comments are about other versions.
         said.bad, named = in_report, reported
@@ -120,6 +131,8 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
     commits = [hit for hit in hits["commit"] if not hit[1].value.startswith(tuple(others))]
+    commits = [hit for hit in commits if not _in_comment(hit)] or commits
+    spelled = _full_hashes(extraction)
     good, fixed = _separated(said, affected)
     last_good = _strongest(hits["last-good"]) or max(good, key=_order, default=None)
     last_good = last_good or _commit_before(extraction)
@@ -131,10 +144,10 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         areas=tuple(_first_per_value(hits["area"])),
         severity=_severity(hits["severity"], bug_class),
         version=affected,
-        commit=_strongest(commits) or next(iter(filter(None, map(_commit_of, failing))), None),
-        fixed_by=fixed_by,
-        introduced_by=introduced_by,
-        last_good=last_good,
+        commit=_in_full(_strongest(commits) or next(filter(None, map(_commit_of, failing)), None), spelled),
+        fixed_by=_in_full(fixed_by, spelled),
+        introduced_by=_in_full(introduced_by, spelled),
+        last_good=_in_full(last_good, spelled),
         fixed_in=min(fixed, key=_order, default=None),
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
         crash=_crash(extraction, bug_class, failing),
@@ -153,9 +166,26 @@ class _Said:
     of_others: set[str] = field(default_factory=set)
 
 
+_FULL_HASH = re.compile(r"/commit/([0-9a-f]{40})(?![0-9a-f])")
+
+
+def _full_hashes(extraction: Extraction) -> frozenset[str]:
+    """The hashes of commits whose addresses the texts give."""
+    return frozenset(one for text in extraction.prose.values() for one in _FULL_HASH.findall(text))
+
+
+def _in_full(found: Reasoned | None, spelled: Collection[str]) -> Reasoned | None:
+    """A commit with its full hash, if a text gives the address of only one that starts so."""
+    if found is None or not _HASH_START.fullmatch(found.value):
+        return found
+    full = [one for one in spelled if one.startswith(found.value)]
+    return replace(found, value=full[0]) if len(full) == 1 else found
+
+
+_HASH_START = re.compile(r"[0-9a-f]{7,39}")
 # What a comment says of the version that it names.
 _GONE = re.compile(
-    r"\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash)|\bnot\s+(?:\w+\s+)?repro"
+    r"\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash|hangs|returns|gives)|\bnot\s+(?:\w+\s+)?repro"
     r"|\b(?:can't|cannot|doesn't|don't|couldn't|unable\s+to|able\s+to\s+not)\s+(?:\w+\s+)?repro"
     r"|\breturns\s+the\s+(?:expected|right|correct)\b",
     re.IGNORECASE,
@@ -285,6 +315,12 @@ def _is_before(one: Reasoned, other: Reasoned) -> bool:
     return first[:1] == second[:1] and first < second
 
 
+# "It is the 2.6.1 release."
+_IT_IS = re.compile(
+    r"(?:(?:it|this)\s+is|I\s+(?:use|have)|I\s+am\s+using)\s+(?:the\s+)?v?\d[\w.-]{1,40}\s+(?:release|version)\b"
+    r"|.{0,80}\bv?\d[\w.-]{1,40}\s+release\b",
+    re.IGNORECASE,
+)
 _USED = re.compile(r"\b(?:using|use|with|on|running|version|release|tried)\b", re.IGNORECASE)
 
 
@@ -295,7 +331,8 @@ def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
         (
             one
             for one in neutral
-            if own and own in (one.reason or "").lower() and _USED.search(one.reason or "")
+            if (own and own in (one.reason or "").lower() and _USED.search(one.reason or ""))
+            or _IT_IS.match(one.reason or "")
         ),
         None,
     )
@@ -325,9 +362,11 @@ def _order(found: Reasoned) -> tuple[int, ...]:
 
 def _by_answer(said: Mention, right: Collection[str], bug_class: str) -> str:
     """What the answers of a version say of it, if one answer is right."""
-    if said.answers == ("unknown",):
+    if said.answers == ("unknown",) and bug_class != "crash":
         return BAD
     if bug_class == "incompleteness" and said.answers and "unknown" not in said.answers:
+        return GOOD
+    if bug_class == "crash" and said.answers and not said.seconds:
         return GOOD
     if len(right) != 1 or len(said.answers) != 1:
         return ""
@@ -336,6 +375,8 @@ def _by_answer(said: Mention, right: Collection[str], bug_class: str) -> str:
 
 def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[FormulaRun]) -> Crash | None:
     """Where the solver crashed: by the title of a crash, else by the failing runs, else by any output."""
+    if bug_class.value == "leak":  # what allocated the memory is no place of a crash
+        return crash_of(extraction.prose["title"])
     texts = [run.output.text for run in failing if run.output is not None]
     if bug_class.value != "none":
         texts += _printed(extraction)
@@ -344,7 +385,7 @@ def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[Formul
     if best is None and bug_class.value == "crash":
         places = (crash_of(text[:_BODY_READ]) for text in extraction.prose.values())
         best = next((crash for crash in places if crash is not None and crash.file), None)
-    named = crash_of(extraction.prose["title"]) if bug_class.value in ("crash", "leak") else None
+    named = crash_of(extraction.prose["title"]) if bug_class.value == "crash" else None
     if named is None or best is None or not named.file or named.file == best.file:
         return best or named
     return replace(named, message=best.message or named.message)
@@ -365,12 +406,25 @@ def _is_aside(rule: Rule, found: re.Match[str], place: str, where: str, tracker:
     """Whether a match does not say what its rule says: it is about another program, or a typed command."""
     if _is_of_another(found, tracker):
         return True
+    if rule.group in ("version", "commit") and place == "output" and _is_after_another(found, tracker):
+        return True
     if rule.group == "version" and place == "output":
         start = found.string.rfind("\n", 0, found.start()) + 1
         return _TYPED.match(found.string[start : found.start() + 1]) is not None
     if rule.id == "version-field":
         return _NUMBER_OF.search(found.string[max(0, found.start() - 20) : found.start()]) is not None
+    if rule.id == "fixed-by-alone":
+        return where == "body"
     return rule.id == "commit-address" and where.startswith("comment:")
+
+
+def _is_after_another(found: re.Match[str], tracker: str) -> bool:
+    """Whether the line before a match names another solver than the tracker's, and not that one."""
+    own = family_of(tracker.rpartition("/")[2])
+    start = found.string.rfind("\n", 0, found.start()) + 1
+    before = found.string[max(start, found.start() - 120) : found.start()]
+    named = {family_of(one) for one in _SOLVER.findall(before)}
+    return bool(own and named) and own not in named
 
 
 def _is_of_another(found: re.Match[str], tracker: str) -> bool:
@@ -380,6 +434,7 @@ def _is_of_another(found: re.Match[str], tracker: str) -> bool:
     return bool(own) and family_of(str(who)) != own
 
 
+_SOLVER = re.compile(rf"(?<![\w/.-])(?:{ANY_NAME})\d?\b", re.IGNORECASE)
 _BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown": "incompleteness"} | {
     name: name for name in ("invalid-model", "crash", "leak")
 }
@@ -390,6 +445,16 @@ def _class_of(run: FormulaRun) -> Reasoned | None:
     value = _BY_SYMPTOM.get(run.symptom)
     text = run.output.text if run.output else ""
     return Reasoned(value, " ".join(text.split())[:200], "output", "failing-run") if value else None
+
+
+def _contradicted(formula: Formula) -> Reasoned | None:
+    """The class of a formula without a model for which a model is printed: it is the answer that is wrong."""
+    run, expected = formula.failing, formula.expected
+    if run is None or expected is None or run.symptom != "invalid-model":
+        return None
+    is_wrong = expected.answer == "unsat" and set(run.answers) == {"sat"}
+    words = " ".join(run.output.text.split())[:200] if run.output else ""
+    return Reasoned("soundness", words, "output", "failing-run") if is_wrong else None
 
 
 _COMMIT_IN_NAME = re.compile(r"-g?(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)([0-9a-f]{7,40})\b")
@@ -433,7 +498,7 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
     value = rule.value
     if not value:
         groups = found.groupdict()
-        value = groups.get("v") or groups.get("w") or groups.get("x") or ""
+        value = next((groups[name] for name in "vwxy" if groups.get(name)), "").rstrip(".")
     weight = rule.weight * (3 if place in ("title", "label") else 1)
     if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS + _lead(found.string):
         weight += 4
@@ -473,7 +538,7 @@ def _printed(extraction: Extraction) -> Iterable[str]:
 
 
 _QUESTION = re.compile(
-    r"\W*(?:\[?question\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there|\w+\s+(?:deterministic|supported|possible|allowed))\b"
+    r"\W*(?:\[?question\b|in\s+(?:which|what)\s+(?:cases?|situations?)\b|how\s+(?:do|does|can|could|to|should|would|is|are)\b|is\s+(?:it\s+possible|there|\w+\s+(?:deterministic|supported|possible|allowed))\b"
     r"|can\s+(?:i|we|you)\b|what\s+(?:is|are|does|do)\b|when\s+(?:do|does|will|is)\b|meaning\s+of\b|any\s+(?:way|plans?)\b)",
     re.IGNORECASE,
 )
@@ -514,6 +579,23 @@ def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hi
     # Answers that only differ may differ by what another rule says: an unknown, a time limit.
     firm = [hit for hit in hits if hit[1].rule != "different-answers"]
     return firm if any(hit[1].value != "regression" for hit in firm) else hits
+
+
+_NO_BUG = re.compile(
+    r"\b(?:this|that|it|which)(?:\s+is|'s)(?:\s+\w+)?\s+not\s+an?\s+(?:\w+\s+)?bug\b(?!\s+(?:in|of)\b)"
+    r"|\bintended\s+behaviou?r\b|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
+    r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b",
+    re.IGNORECASE,
+)
+_IS_BUG = re.compile(r"\b(?:fix(?:e[sd])?|reopen\w*|confirm\w*|bug\s+in)\b", re.IGNORECASE)
+
+
+def _is_no_bug(prose: Mapping[str, str]) -> bool:
+    """Whether a comment says that the report is about a mistake of the user or about intended behaviour."""
+    comments = [text[:_COMMENT_READ] for where, text in prose.items() if where.startswith("comment:")]
+    said = [match for text in comments for match in islice(_NO_BUG.finditer(text), 5)]
+    is_said = any("?" not in match.string[match.end() : match.end() + 40].split("\n")[0] for match in said)
+    return is_said and not any(_IS_BUG.search(text) for text in comments)
 
 
 def _is_firm(hit: _Hit) -> bool:

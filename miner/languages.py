@@ -30,8 +30,12 @@ def language_of(text: str, mark: str = "") -> str:
     """
     text = text[:_READ]
     rules = rules_for("languages.toml", text)
-    found = next((rule.value for rule in rules if rule.pattern.search(text)), "")
-    marked = "" if found or not mark else _MARKS.get(mark.lower(), "")
+    rule = next((rule for rule in rules if rule.pattern.search(text)), None)
+    found = rule.value if rule else ""
+    known = _MARKS.get(mark.lower(), "") if mark else ""
+    if rule and {rule.value, known} == {"java", "c++"}:  # their calls look the same
+        return known
+    marked = "" if found else known
     return marked if marked and _CALLS_A_SOLVER.search(text) else found
 
 

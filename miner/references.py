@@ -20,10 +20,12 @@ _FIXES = re.compile(
     re.IGNORECASE,
 )
 _REPEATS = re.compile(
-    r"\b(?:duplicates?|dupe?|same(?: (?:issue|bug|problem|(?:root )?cause|fault|as))|in favou?r)\b"
-    r"[\s:]*(?:(?:as|of|in|issue|bug|the)\b[\s:,`(<]*){0,4}$",
+    r"\b(?:duplicates?|dupe?|same(?: (?:issue|bug|problem|(?:root )?cause|fault|as|with))|in favou?r"
+    r"|merged into)\b[\s:]*(?:(?:as|of|in|issue|bug|the)\b[\s:,`(<]*){0,4}$",
     re.IGNORECASE,
 )
+# Before words that call two issues the same: it is only a guess.
+_MAY = re.compile(r"\b(?:may|might|could)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 
 
@@ -62,7 +64,8 @@ def _in_text(where: str, text: str, tracker: str, host: Host) -> Iterator[Refere
         begin = match.start() + len(parts.get("lead", ""))
         before = prose[max(0, match.start() - 80) : begin]
         fixes = _FIXES.search(before) is not None
-        repeats = kind != "commit" and _REPEATS.search(before) is not None
+        said = _REPEATS.search(before) if kind != "commit" else None
+        repeats = said is not None and not _MAY.search(before[: said.start()])
         line = prose[max(0, match.start() - 60) : match.end() + 20]
         yield Reference(where, kind, target, fixes, " ".join(line.split()), repeats)
 

@@ -74,9 +74,11 @@ _NUMBER_OF = re.compile(
     r"[\s:`*(-]{1,3}(?:version|release|v)[\s:`*(]*$",
     re.IGNORECASE,
 )
+_OF_STANDARD = re.compile(r"\b(?:standard|smt-?lib|language)\b[\s,(]{1,4}version\s$", re.IGNORECASE)
+_OF_THE_STANDARD = re.compile(r"\s+of\s+the\s+(?:standard|smt-?lib|language)\b", re.IGNORECASE)
 _APART = re.compile(
     r"(?:[,;(]\s*)?\b(?:but|while|whereas|although|though|however|yet|instead|where|when\s+in|vs\.?|versus)\b"
-    r"|;\s",
+    r"|,\s+and\s+(?=(?:I|we)\b)|;\s",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"\W*(?:but|while|whereas|although|though|however|yet)\b|;", re.IGNORECASE)
@@ -85,7 +87,7 @@ _ACTS = re.compile(
 )
 # "but not in 4.8.8", after a version with a verdict
 _OPPOSED = re.compile(
-    r"\W*but\s+not\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)", re.IGNORECASE
+    r"\W*but\s+(?:not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)", re.IGNORECASE
 )
 _OPPOSITE = {GOOD: BAD, FORMER: BAD, BAD: GOOD}
 _EVENT = re.compile(
@@ -96,21 +98,22 @@ _EVENT = re.compile(
       | (?P<former>worked|used\s+to|until\s+now
           |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
-          |finish|verif|succeed|able))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
+          |finish|verif|succeed|able|react|respond|converg|accept|manage|come|can))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
             (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone
           |(?:issue|bug|problem|error|crash)\w*\s+(?:is|was|does)(?:\s+not|n't)|goes\s+back\s+to\s+normal
           |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)
+          |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)|in\s+no\s+time|(?:less\s+than|under|within)\s+(?:a|one)\s+second
           |immediately|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|loops?|stuck|invalid
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|loops?|stuck|still\s+running|behaves?\s+(?:like\s+this|the\s+same|so)|invalid
           |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
+      | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)(?=[\s.,;)!*]*$))
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -119,10 +122,11 @@ _NEGATED = re.compile(
     r"(?:\b(?:not|no|never|cannot|without|nor|unable|longer|hardly)|n['’]t)\s(?:seem\s+to\s+(?:be|have|show)\s)?(?:\s*[\w.]+\s){0,2}\s*$",
     re.IGNORECASE,
 )
+_NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 _BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
 # Before a version that is compared with, and before one that is only a bound.
 _COMPARED = re.compile(
-    r"\b(?:than|compared\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
+    r"\b(?:than|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
     r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
     r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
@@ -142,6 +146,8 @@ _STEP = re.compile(
     rf"(?:(?:the|version|release|current|latest|newest|new|master|main|head|branch|(?:{ANY_NAME})\d?)[\s(-]*){{0,4}}v?",
     re.IGNORECASE,
 )
+# "a goal that 4.5.0 proved"
+_SUBJECT = re.compile(rf"\b(?:that|which)\s+(?:(?:{ANY_NAME})\d?[\s-])?v?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
 # "after the upgrade to 4.8.8 from 4.8.7"
@@ -189,7 +195,8 @@ def _in_sentence(text: str) -> list[Mention]:
     last: re.Match[str] | None = None  # of something else: so are the versions in its list
     for match in _VERSION.finditer(text):
         is_listed = last is not None and _LISTED.fullmatch(text[last.end() : match.start()])
-        if is_listed or not _is_of_a_solver(text, match.start()):
+        is_other = _OF_THE_STANDARD.match(text, match.end()) or not _is_of_a_solver(text, match.start())
+        if is_listed or is_other:
             last = match
         else:
             found.append(match)
@@ -248,7 +255,9 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     before = text[max(0, start - 60) : start]
     lead = _LEAD.search(before)
     word = (lead["word"] or "").lower() if lead else ""
-    if _NUMBERS.search(before):  # of a term
+    if _NUMBERS.search(before) or _OF_STANDARD.search(
+        text, max(0, start - 60), start
+    ):  # of a term, a language
         return False
     if not word or not {",", ";"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
         return True
@@ -273,20 +282,26 @@ def _in_part(text: str, start: int, end: int, versions: Sequence[re.Match[str]])
             groups[-1].append(match)
         else:
             groups.append([match])
-    solver = ""
+    solver = verdict = ""
     for place, group in enumerate(groups):
         first, last = group[0].start(), group[-1].end()
         limit = groups[place + 1][0].start() if place + 1 < len(groups) else end
         after = [event for event in events if event.start() >= last]
         before = [event for event in events if event.end() <= first]
-        if versions_first or (before and _JOINED.search(text, before[-1].end(), first)):
+        if _SUBJECT.search(text, max(start, first - 40), first) and after:
+            said = after[:1]
+        elif versions_first or (before and _JOINED.search(text, before[-1].end(), first)):
             said = [event for event in after if event.start() < limit]
             said = said or (after[:1] if versions_first else []) or before[-1:]
         else:
             said = before[-1:] or after[:1]
         known = [name for name in names if name.start() < first]
         solver = known[-1][0].lower() if known else solver
-        verdict = _verdict(text, said, first)
+        before_this, verdict = verdict, _verdict(text, said, first)
+        if said and said[0]["opposite"]:
+            verdict = _OPPOSITE.get(before_this, "")
+        elif _NEITHER.search(text, start, first) and verdict in (GOOD, FORMER):
+            verdict = BAD
         seconds = next((_seconds(event) for event in said if event["time"]), 0.0)
         answers = tuple(event["answer"].lower() for event in said if event["answer"])
         answers = tuple("unknown" if "know" in answer else answer for answer in answers)
