@@ -46,6 +46,9 @@ _CLAIMED = re.compile(
 _CORRECTLY = re.compile(r"\bcorrectly\b", re.I)
 # After an answer that is not to the formula as it stands.
 _CHANGED = re.compile(r"[`'\"*).]{0,3}\s+(?:after|when|if|once|for\s+each)\b", re.I)
+_ON_CONDITION = re.compile(r"[`'\"*)]{0,3}\s+(?:after|when|if|once)\b", re.I)
+# "the second answer is wrong, it", before "has to be unsat"
+_CHECK_BEFORE = re.compile(r"(?:\b(?:second|last|final|third)\b|\b2nd\b)[^.\n]{0,60}$", re.I)
 # "If I comment out the first assertion, z3 returns", before an answer
 _OF_A_CHANGE = re.compile(
     r"\b(?:if|when|after|by|once)\s+(?:(?:I|we|you|one)\s+)?(?:(?:un)?comment|remov|replac|chang|drop|delet|swap"
@@ -57,6 +60,11 @@ _TABLE = re.compile(
 )
 _NAMED_CELL = re.compile(rf"[ \t*`]*({ANY_NAME})\d?\b", re.I)
 _ANSWER_CELL = re.compile(r"[ \t*`]*(unsat|sat|unknown)\b", re.I)
+# "`unsat,sat`", "`unsat` twice", after the first answer
+_FOLLOWING = re.compile(
+    r"(?:,\s?(?:unsat|sat|unknown)\b){1,8}(?=`)|`,?\s+(?:and\s+)?then\s+`(?:unsat|sat|unknown)`|[`'\"]?\s+(?P<twice>twice)\b",
+    re.I,
+)
 _ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
 _STATUS = re.compile(r":status\s+(sat|unsat)\b")
@@ -76,14 +84,22 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
                 if own_solver and not _is_own(who, own_solver, (text,)):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
+            if rule.id == "should" and _ON_CONDITION.match(text, found.end()):
+                continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
                 answer = opposite(answer) if rule.group == "unexpected" else answer
-                return Expected(answer, _quote(found[0]), source)
+                return Expected(answer, _quote(_which_check(text, found) + found[0]), source)
             break
     for name, answer, quote, _ in _columns(text) if own_solver and "|" in text else ():
         if not _is_own(name, own_solver, (text,)) and answer != "unknown":
             return Expected(answer, quote, f"{source}, {name}")
     return None
+
+
+def _which_check(text: str, found: re.Match[str]) -> str:
+    """The words of the same sentence before a statement, if they say that it is about the last check."""
+    before = _CHECK_BEFORE.search(text[max(0, found.start() - 80) : found.start()])
+    return before[0] if before else ""
 
 
 def _is_reported(text: str, found: re.Match[str]) -> bool:
@@ -97,7 +113,18 @@ def _is_reported(text: str, found: re.Match[str]) -> bool:
 def _answer(found: re.Match[str]) -> str:
     """The answer that a rule found, in the first of the groups that a pattern may have for it."""
     groups = found.groupdict()
-    return next(answer.lower() for name in "abc" if (answer := groups.get(name)))
+    name = next(name for name in "abc" if groups.get(name))
+    return found[name].lower() + _more(found.string, found.end(name))
+
+
+def _more(text: str, end: int) -> str:
+    """The answers to further checks that follow one in a text, each after a space."""
+    found = _FOLLOWING.match(text, end)
+    if found is None:
+        return ""
+    if found["twice"]:
+        return " " + text[max(0, end - 7) : end].lower().split("`")[-1].strip("` '\"*(")
+    return " " + " ".join(re.findall(r"\bunsat|\bsat|\bunknown", found[0].lower()))
 
 
 def answer_in(
@@ -123,7 +150,8 @@ def answer_in(
         if len(one.answers) == 1 and one.verdict in ("", BAD) and not _OF_A_CORE.search(one.text)
         if right is None or one.answers[0] != right.answer
     ]
-    wrong = [one for one in answers if right is not None and one.answer == opposite(right.answer)]
+    wrong = [one for one in answers if right and opposite(right.answer) in one.answer.split()]
+    wrong.sort(key=lambda one: " " not in one.answer)  # the answers to all checks first
     wrong = wrong or [one for one in answers if right is not None and one.answer == "unknown"]
     return next(iter(wrong or answers), None)
 
@@ -153,7 +181,7 @@ def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str, bool]]
             if not _HYPOTHETICAL.search(text[: found.start("a")]):
                 who = (found.groupdict().get("who") or own_solver).lower()
                 is_changed = _CHANGED.match(text, found.end()) is not None
-                yield who, found["a"].lower(), _quote(found[0]), is_changed
+                yield who, _spelled(found["a"]) + _more(text, found.end("a")), _quote(found[0]), is_changed
     if "|" in text:
         yield from _columns(text)
 
@@ -165,6 +193,12 @@ def _columns(text: str) -> Iterator[tuple[str, str, str, bool]]:
         for name, cell in zip(names, table["row"].split("|"), strict=False):
             if name is not None and (answer := _ANSWER_CELL.match(cell)):
                 yield name[1].lower(), answer[1].lower(), _quote(cell), False
+
+
+def _spelled(answer: str) -> str:
+    """An answer in lower case, and without the common mistakes in "unknown"."""
+    answer = answer.lower()
+    return "unknown" if answer.startswith("unk") else answer
 
 
 def _quote(text: str) -> str:
@@ -332,10 +366,19 @@ def _prose_near(kept: Sequence[tuple[Section, Draft]]) -> list[list[str]]:
 
 
 def _prose(section: Section) -> Iterable[tuple[int, str]]:
+    """The texts of a section with their positions; one below a heading starts with it."""
+    heading = ""
     for index, (block, segments) in enumerate(zip(section.blocks, section.segments, strict=True)):
+        above, heading = heading, ""
         if block.is_code:
             text = "\n".join(segment.text for segment in segments if segment.kind == "prose")
             if text:
                 yield index, text
+            if above and block.kind == "span":
+                yield index, f"{above}\n{block.text[:200]}"
+        elif block.kind == "heading" and index + 1 < len(section.blocks):
+            heading = block.text[:300]
+            yield index, heading
         elif block.kind != "html":
-            yield index, block.text if len(block.text) < 20_000 else block.text[:20_000]
+            text = block.text if len(block.text) < 20_000 else block.text[:20_000]
+            yield index, f"{above}\n{text}" if above else text

@@ -20,7 +20,7 @@ from miner.languages import SMT_LIB, has_formulas, language_of
 from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
 from miner.pairing import attach
-from miner.runs import Output, Run, Section, runs_of
+from miner.runs import VERSION_OPTIONS, Output, Run, Section, runs_of
 from miner.sexpr import ASKS_SOMETHING, FOREIGN, STANDARD
 from miner.transcript import cut, is_elided
 from smtlib.scanner import CHECKS, lexemes
@@ -263,6 +263,7 @@ def _shown(
     ]
     known = {run.invocation for run in found}
     inside = [*draft.invocations, *_said_in_comments(draft)]
+    inside = [one for one in inside if VERSION_OPTIONS.isdisjoint(one.options)]
     shown = [FormulaRun(one) for one in dict.fromkeys(inside) if one not in known] + found
     printed = [
         run.output.solver or own for run in shown if run.output is not None and not _is_value(run.output)
@@ -271,7 +272,7 @@ def _shown(
         if said is not None:
             # A model alone is a part of what was printed.
             shown = [run for run in shown if run.invocation or kin_of(_solver_of(run) or own) != kin_of(own)]
-            shown.append(FormulaRun(None, Output(said.text, (said.answer,))))
+            shown.append(FormulaRun(None, Output(said.text, tuple(said.answer.split()))))
         elif answers := _answers_in_comments(draft):
             shown.append(FormulaRun(None, Output("\n".join(answers), answers)))
     return shown
@@ -286,7 +287,9 @@ def _is_value(output: Output) -> bool:
     return not output.answers and _VALUE.match(output.text) is not None
 
 
-_VALUE = re.compile(rf"\s*(?:\((?!error)|(?:This is )?(?:{ANY_NAME})\d? version|- build )", re.I)
+_VALUE = re.compile(
+    rf"\s*(?:\((?!error)|(?:This is )?(?:{ANY_NAME})\d? (?:version|v?\d+\.\d)|- build )", re.I
+)
 _IN_COMMENTS = next(profile.program for profile in PROFILES.values() if profile.options_in_comments)
 _COMMAND_LINE_COMMENT = re.compile(r";+\s*COMMAND-LINE:[ \t]*([^\n]{1,500})")
 

@@ -27,8 +27,19 @@ _WEAK = ("error", "timeout", "unknown")
 _ERROR = re.compile(
     r"\(error\b|^\s*(?:\[error\]|error:|parse error)|\bsyntax error\b", re.IGNORECASE | re.MULTILINE
 )
-_TIMEOUT = re.compile(r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by timeout)", re.MULTILINE)
-_REGRESSION = re.compile(r"\bregress(?:ion|ed)\b", re.IGNORECASE)
+_TIMEOUT = re.compile(
+    r"^\s*(?:timeout\b|Killed\b|.*\btimed out\b|.*interrupted by (?:timeout|SIG\w+))", re.MULTILINE
+)
+# Titles after which an old release that differs from the current build is right.
+_REGRESSION = re.compile(
+    r"\b(?:regress(?:ion|ed)|unsound(?:ness)?|soundness|incorrect|wrong)\b", re.IGNORECASE
+)
+# A crash that only the solver's own words tell.
+_DIED = re.compile(r"\bsuffered a seg(?:fault|mentation)|^Offending address is", re.MULTILINE)
+# A command line that ends by itself: without an output, its time was up.
+_LIMITED = re.compile(r"(?:time\s+)?g?timeout\s")
+# "the second answer should be sat"
+_OF_THE_LAST = re.compile(r"\b(?:second|2nd|last|final|third)\b", re.IGNORECASE)
 _DECIDED = ("sat", "unsat")
 # The source of a guess that is good enough to choose the failing run, but not to be stored as correct.
 _GUESS = "other runs"
@@ -86,6 +97,7 @@ def _judged(
     if expected is None or (expected.source != "set-info" and " " not in expected.answer):
         expected = _sequence(mine, others) or expected
     expected = _corrected(expected, mine, others) or _derived(mine, others, title)
+    expected = _in_order(expected, mine)
     truth = expected.answer.split() if expected else []
     judged = [replace(run, symptom=_symptom(run, truth if run in mine else [])) for run in merged]
     symptoms = [new.symptom if run in mine else None for run, new in zip(merged, judged, strict=True)]
@@ -115,12 +127,14 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
     """The runs; a command line and a single output that are shown apart are one run, unless the command line
     is of another solver than ``own``.
     """
+    shown = {run.answers for run in runs if run.invocation is not None and len(run.answers) > 1}
+    runs = [run for run in runs if run.invocation is not None or run.answers not in shown]
     commands = [run for run in runs if run.output is None]
     others = [run for run in runs if run.invocation is None and own != (_solver(_name(run)) or own)]
     outputs = [run for run in runs if run.invocation is None and run not in others]
     pairs = list(zip(commands, outputs, strict=False))
-    shown = all(run.answers or _symptom(run, ()) for run in outputs)
-    if shown and len(pairs) > 1 and len(runs) == 2 * len(pairs) + len(others):
+    is_shown = all(run.answers or _symptom(run, ()) for run in outputs)
+    if is_shown and len(pairs) > 1 and len(runs) == 2 * len(pairs) + len(others):
         return [*(replace(one, output=other.output) for one, other in pairs), *others]
     if len(outputs) != 1 or not commands or len(commands) + len(others) + 1 != len(runs):
         return list(runs)
@@ -144,13 +158,17 @@ def _corrected(
 def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: str) -> Expected | None:
     """The correct answer, if the title or a disagreement between runs implies it."""
     ours, theirs = _first_answers(mine), _first_answers(others)
-    gave_up = any(run.output is not None and _TIMEOUT.search(run.output.text[:20_000]) for run in mine)
+    gave_up = any(_gave_up(run) for run in mine)
+    crashed = next((run for run in mine if _symptom(run, ()) == "crash"), None)
     if len(theirs) == 1:
         answer = next(iter(theirs))
         agreeing = {_name(run) for run in others if run.answers}
-        if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up)):
+        if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up or crashed)):
             return Expected(answer, "", "other solvers")
-    if len(ours) == 1 and theirs <= ours and (gave_up or any(run.answers == ("unknown",) for run in mine)):
+    released = any(
+        run.invocation and run.invocation.version for run in mine if run.answers and run != crashed
+    )
+    if len(ours) == 1 and theirs <= ours and (gave_up or (crashed and released)):
         return Expected(next(iter(ours)), "", "other runs of the solver")
     sequences = {run.answers for run in mine if len(run.answers) > 1}
     if len(sequences) == 2 and not theirs and len(set(map(len, sequences))) == 1:
@@ -167,6 +185,11 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     return None
 
 
+def _gave_up(run: FormulaRun) -> bool:
+    """Whether a run of the tracker's solver ended without an answer: by time, or as unknown."""
+    return run.answers == ("unknown",) or _symptom(run, ()) == "timeout"
+
+
 def _sequence(mine: Sequence[FormulaRun], others: Sequence[FormulaRun]) -> Expected | None:
     """The answers of other solvers to several checks, if they agree and a run of the tracker's has others."""
     sequences = {run.answers for run in others if run.answers}
@@ -174,6 +197,23 @@ def _sequence(mine: Sequence[FormulaRun], others: Sequence[FormulaRun]) -> Expec
     if len(right) > 1 and any(len(run.answers) == len(right) and run.answers != right for run in mine):
         return Expected(" ".join(right), "", "other solvers")
     return None
+
+
+def _in_order(expected: Expected | None, mine: Sequence[FormulaRun]) -> Expected | None:
+    """The expected answers to all checks, if one answer of a run contradicts the expected one, or if the text
+    speaks of the last.
+    """
+    if expected is None or expected.answer not in _DECIDED or expected.source == "set-info":
+        return expected
+    for run in mine:
+        wrong = [place for place, answer in enumerate(run.answers) if answer == opposite(expected.answer)]
+        if len(run.answers) < 2 or "unknown" in run.answers or not wrong:
+            continue
+        if len(wrong) == 1 or (wrong[-1] == len(run.answers) - 1 and _OF_THE_LAST.search(expected.text)):
+            answers = list(run.answers)
+            answers[wrong[-1]] = expected.answer
+            return replace(expected, answer=" ".join(answers))
+    return expected
 
 
 def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[tuple[str, ...], str]:
@@ -207,6 +247,10 @@ def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
     wrong = (answer == opposite(right) for answer, right in zip(run.answers, truth, strict=False))
     if any(wrong):
         return "wrong-answer"
+    if _DIED.search(text):
+        return "crash"
+    if run.output is None and run.invocation is not None and _LIMITED.match(run.invocation.text):
+        return "timeout"
     if _TIMEOUT.search(text):
         return "timeout"
     if _ERROR.search(text):

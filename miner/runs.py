@@ -73,7 +73,7 @@ _LEADS_ON = re.compile(r"[`*\s]*[^.`]{0,60}[.:]?\s*")
 # "`z3 -q a.smt2` -> unsat"
 _GIVES = re.compile(
     r"`?\s*(?:->|=>|\u2192|[:=\u2013]|(?:returns?|gives?|prints?|says?|outputs?|answers?|reports?|yields?|produces?)\b)"
-    r"\s*[`'\"*]{0,2}(unsat|sat|unknown)\b"
+    r"\s*[`'\"*]{0,2}((?:unsat|sat|unknown)(?:,\s?(?:unsat|sat|unknown)\b)*)\b"
 )
 _HAS_OPTION = re.compile(r"\s--?[a-zA-Z]|\w=\w")
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
@@ -110,7 +110,7 @@ _CREDITS = re.compile(
 )
 # "# with z3-4.8.5", above a command line
 _VERSION_ABOVE = re.compile(r"#[^\n]{0,80}?\b[vV]?(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})\b")
-_VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
+VERSION_OPTIONS = frozenset({"--version", "-version", "--help", "-help", "-h", "-V", "--show-config"})
 _EXPECTS = re.compile(
     r"\b(?:expect(?:ed|s|ing)?|should (?:be|print|return|output)|correct)\b[^.\n]{0,60}[:.]?\s*$", re.I
 )
@@ -177,7 +177,7 @@ def _runs_of_block(
         for number, invocation in enumerate(pending):
             line = block.line + invocation.line
             last = output if number == len(pending) - 1 else None
-            asks_version = not _VERSION_OPTIONS.isdisjoint(invocation.options)
+            asks_version = not VERSION_OPTIONS.isdisjoint(invocation.options)
             runs.append(
                 Run(
                     where,
@@ -230,15 +230,19 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         if command is None and own and found.re is _LABELLED and _OPTION.match(code):
             invocations = [replace(one, text=code) for one in invocations_of(f"{own} {code}", line)]
         for invocation in invocations:
-            if invocation.text not in known and _VERSION_OPTIONS.isdisjoint(invocation.options):
+            if invocation.text not in known and VERSION_OPTIONS.isdisjoint(invocation.options):
                 known.add(invocation.text)
                 at = block.line + line
                 gives = _GIVES.match(block.text, found.end(1)) if len(invocations) == 1 else None
-                output = Output(gives[0], (gives[1],), invocation.solver, at) if gives else None
+                output = (
+                    Output(gives[0], tuple(re.findall(r"\w+", gives[1])), invocation.solver, at)
+                    if gives
+                    else None
+                )
                 runs.append(Run(where, index, at, at, invocation, output))
     said = _IN_WORDS.search(block.text) if own and not runs else None
     if said is not None and kin_of(said[1]) == kin_of(own):
-        command = f"{said[1]} {' '.join(said[2].replace('`', ' ').split())}"
+        command = f"{said[1].lower()} {' '.join(said[2].replace('`', ' ').split())}"
         line = block.text.count("\n", 0, said.start())
         at = block.line + line
         runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
