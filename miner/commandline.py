@@ -221,8 +221,11 @@ def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
             continue
         family = solver_family(word)
         if family:
-            options, files = _arguments(words[index + 1 :])
             version = _VERSION_IN_NAME.search(word)
+            options, files = _arguments(words[index + 1 :])
+            front = _front_end(words[:index])
+            if front is not None:  # "smtml run --solver z3 a.smt2"
+                options, word = (*words[front + 1 : index], word, *options), words[front]
             return Invocation(
                 text=command.strip(),
                 solver=family,
@@ -234,6 +237,14 @@ def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
                 line=line,
             )
     return None
+
+
+def _front_end(words: list[str]) -> int | None:
+    """The position of the program among the words before a solver's name, if the name is an option's value."""
+    if not words or words[-1] not in {"--solver", "-solver", "--prover", "-prover", "--smt-solver"}:
+        return None
+    start = words.index("--") + 1 if "--" in words[:-1] else 0
+    return start if words[start] not in _SHELL_WORDS and words[start][0] != "-" else None
 
 
 def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 
 from corpus.records import Issue
@@ -235,6 +235,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 reduced_from=like.reduced_from,
             )
         )
+    formulas = _without_contrasts(formulas)
     holding = {(formula.where, index) for formula in formulas for index in formula.blocks}
     located = [
         LocatedBlock(
@@ -245,6 +246,24 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
+
+
+def _without_contrasts(formulas: Sequence[Formula]) -> list[Formula]:
+    """The formulas. A run without a symptom is no failing one if its text shows another formula that a run
+    fails on: it is there for comparison.
+    """
+    bugs = {one.where for one in formulas if any(run.failing and run.symptom for run in one.runs)}
+    result: list[Formula] = []
+    for formula in formulas:
+        failing = [run for run in formula.runs if run.failing]
+        right = formula.expected is None or formula.expected.answer in (
+            " ".join(run.answers) for run in failing
+        )
+        plain = all(run.invocation and not run.symptom and run.answers for run in failing)
+        if failing and plain and right and formula.where in bugs:
+            formula = replace(formula, runs=tuple(replace(run, failing=False) for run in formula.runs))
+        result.append(formula)
+    return result
 
 
 def _shown(

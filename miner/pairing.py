@@ -33,6 +33,11 @@ def attach(runs: Sequence[Run], kept: Sequence[tuple[Section, Draft]]) -> list[l
         )
         if target is not None:
             attached[target].append(run)
+    for run in runs:
+        if run.is_field and run.where in by_section:
+            for number in by_section[run.where]:
+                if not any(one.invocation for one in attached[number]):
+                    attached[number].append(run)
     return attached
 
 

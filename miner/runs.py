@@ -38,6 +38,8 @@ class Run:
     is_expectation: bool = False
     # The command line is made of options that the text names.
     is_in_words: bool = False
+    # The command line is a field of the report, so it is of all its formulas.
+    is_field: bool = False
     # The run only printed the version or help, so it belongs to no formula.
     is_version_query: bool = False
 
@@ -239,7 +241,8 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
                     if gives
                     else None
                 )
-                runs.append(Run(where, index, at, at, invocation, output))
+                is_field = found.re is _LABELLED and not invocation.files
+                runs.append(Run(where, index, at, at, invocation, output, is_field=is_field))
     said = _IN_WORDS.search(block.text) if own and not runs else None
     if said is not None and kin_of(said[1]) == kin_of(own):
         command = f"{said[1].lower()} {' '.join(said[2].replace('`', ' ').split())}"
