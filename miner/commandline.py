@@ -240,7 +240,7 @@ def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
 
 
 def _front_end(words: list[str]) -> int | None:
-    """The position of the program among the words before a solver's name, if the name is an option's value."""
+    """The position of the program before a solver's name, if that is an option's value."""
     if not words or words[-1] not in {"--solver", "-solver", "--prover", "-prover", "--smt-solver"}:
         return None
     start = words.index("--") + 1 if "--" in words[:-1] else 0
