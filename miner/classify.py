@@ -127,6 +127,13 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
+    with_code = {one.where for one in extraction.blocks if one.block.is_code}
+    # A commit alone is the fix, but not if the comment shows a run of it, or if the report names it.
+    hits["fixed-by"] = [
+        hit
+        for hit in hits["fixed-by"]
+        if hit[1].rule != "fixed-by-alone" or not (hit[1].where in with_code or hit[1].value in report)
+    ]
     fixed_by = _numbered(_strongest(hits["fixed-by"]))
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
@@ -415,7 +422,14 @@ def _is_aside(rule: Rule, found: re.Match[str], place: str, where: str, tracker:
         return _NUMBER_OF.search(found.string[max(0, found.start() - 20) : found.start()]) is not None
     if rule.id == "fixed-by-alone":
         return where == "body"
+    if rule.group == "commit" and where.startswith("comment:"):
+        before = found.string[max(0, found.start() - 80) : found.start()]
+        if _FIXED_BEFORE.search(before):
+            return True
     return rule.id == "commit-address" and where.startswith("comment:")
+
+
+_FIXED_BEFORE = re.compile(r"\bfixed\b[^.\n]{0,40}(?:\d{1,2}\.[^\n]{0,20})?$", re.IGNORECASE)
 
 
 def _is_after_another(found: re.Match[str], tracker: str) -> bool:
@@ -474,7 +488,8 @@ def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | Non
     for run, bad in pairs:
         invocation = run.invocation
         is_other = run.answers != bad.answers or bad.symptom not in ("", "wrong-answer")
-        is_good = not run.failing and not run.symptom and run.answers and is_other
+        is_fine = not run.symptom or (run.symptom, bad.symptom) == ("unknown", "crash")
+        is_good = not run.failing and is_fine and run.answers and is_other
         if is_good and invocation and invocation.version:
             if not own or family_of(invocation.solver) == own:
                 good.append(Reasoned(invocation.version, invocation.text[:200], "output", "good-run"))
@@ -582,7 +597,7 @@ def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hi
 
 
 _NO_BUG = re.compile(
-    r"\b(?:this|that|it|which)(?:\s+is|'s)(?:\s+\w+)?\s+not\s+an?\s+(?:\w+\s+)?bug\b(?!\s+(?:in|of)\b)"
+    r"\b(?:this|that|it|which)(?:(?:\s+\w+)?\s+is|'s)(?:\s+\w+)?\s+not\s+an?\s+(?:\w+\s+)?bug\b(?!\s+(?:in|of)\b)"
     r"|\bintended\s+behaviou?r\b|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
     r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b",
     re.IGNORECASE,
