@@ -384,7 +384,13 @@ def _crash(extraction: Extraction, bug_class: Reasoned, failing: Sequence[Formul
     """Where the solver crashed: by the title of a crash, else by the failing runs, else by any output."""
     if bug_class.value == "leak":  # what allocated the memory is no place of a crash
         return crash_of(extraction.prose["title"])
-    texts = [run.output.text for run in failing if run.output is not None]
+    texts = [run.output.text for run in failing if run.output is not None and not run.later]
+    if bug_class.value != "none" and not texts:  # a reply may show another crash than the report
+        plain = [
+            one.block.text for one in extraction.blocks[:20] if one.where == "body" and one.block.is_code
+        ]
+        texts += [text[:3000] for text in plain]
+    texts += [run.output.text for run in failing if run.output is not None and run.later]
     if bug_class.value != "none":
         texts += _printed(extraction)
     found = [crash for text in dict.fromkeys(texts) if (crash := crash_of(text)) is not None]
