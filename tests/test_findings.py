@@ -39,6 +39,14 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs"], "unsat"),
     ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs", "--proof-check=eager"], ("ACI_NORM",)),
     ("cvc5-aci-norm-string-proof", 0, "z3", [], "unsat"),
+    ("cvc5-arith-poly-norm-string-proof", 0, "cvc5", ["--check-proofs"], "unsat"),
+    (
+        "cvc5-arith-poly-norm-string-proof",
+        0,
+        "cvc5",
+        ["--check-proofs", "--proof-check=eager"],
+        ("ARITH_POLY_NORM",),
+    ),
     ("cvc5-core-misses-named-assertion", 0, "cvc5", [], "unsat ( second )"),
     ("cvc5-core-misses-named-assertion", 1, "cvc5", [], "sat"),
     (
