@@ -77,6 +77,13 @@ _GIVES = re.compile(
     r"`?\s*(?:->|=>|\u2192|[:=\u2013]|(?:returns?|gives?|prints?|says?|outputs?|answers?|reports?|yields?|produces?)\b)"
     r"\s*[`'\"*]{0,2}((?:unsat|sat|unknown)(?:,\s?(?:unsat|sat|unknown)\b)*)\b"
 )
+# "fish: Job 1, 'z3 a.smt2' terminated by signal", "[1]    2041 segmentation fault (core dumped)  z3 a.smt2"
+_ENDED = re.compile(
+    r"\bJob \d+, '([^'\n]{3,300})' (?:terminated|has ended)"
+    r"|^(?:\[\d+\]|\S{1,80}: line \d+:)\s+\+?\s*\d+\s+(?:segmentation fault|abort(?:ed)?|killed|trace trap"
+    r"|bus error|illegal hardware instruction)(?:\s+\(core dumped\))?\s+(\S[^\n]{2,300})",
+    re.IGNORECASE | re.MULTILINE,
+)
 _HAS_OPTION = re.compile(r"\s--?[a-zA-Z]|\w=\w")
 _OPTION = re.compile(r"--?[a-zA-Z]|[a-z_][\w.]*=\S")
 # "CVC4 with `--check-models` crashes", "CVC4 --check-models throws"
@@ -191,7 +198,11 @@ def _runs_of_block(
                     is_version_query=asks_version,
                 )
             )
-        if not pending:
+        if not pending and printed and (named := _named_by_shell(printed)) is not None:
+            end = block.line + printed[-1].line
+            output = _output(printed, block.line, named.solver)
+            runs.append(Run(where, index, first, end, named, output))
+        elif not pending:
             end = block.line + printed[-1].line
             runs.append(Run(where, index, first, end, None, output, expects))
         pending.clear()
@@ -214,6 +225,17 @@ def _runs_of_block(
             version = said[1] if said else ""
     flush()
     return runs
+
+
+def _named_by_shell(printed: Sequence[Segment]) -> Invocation | None:
+    """The command line that a shell's message about the end of a run names."""
+    for segment in printed[-20:]:
+        for found in _ENDED.finditer(segment.text[-2000:]):
+            named = invocations_of(found[1] or found[2], segment.line)
+            is_cut = "\u2026" in found[0] or "..." in found[0]
+            if len(named) == 1 and not is_cut and (named[0].options or named[0].files):
+                return named[0]
+    return None
 
 
 def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
@@ -275,7 +297,14 @@ def _mentions(text: str) -> Iterator[re.Match[str]]:
         yield from _QUOTED_COMMAND.finditer(text)
 
 
+def _lines(text: str) -> Sequence[str]:
+    """The text of an output; its lines, if it opens a parenthesis that is never closed, as after a crash."""
+    return text.split("\n") if text[:1] == "(" and text.count("(") > text.count(")") else (text,)
+
+
 def _output(printed: Sequence[Segment], first_line: int, solver: str) -> Output:
-    answers = tuple(found[1] for segment in printed if (found := ANSWER.match(segment.text)))
+    answers = tuple(
+        found[1] for segment in printed for line in _lines(segment.text) if (found := ANSWER.match(line))
+    )
     text = "\n".join(segment.text for segment in printed)
     return Output(text, answers, solver, first_line + printed[0].line)
