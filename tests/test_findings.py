@@ -39,10 +39,9 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs"], "unsat"),
     ("cvc5-aci-norm-string-proof", 0, "cvc5", ["--check-proofs", "--proof-check=eager"], ("ACI_NORM",)),
     ("cvc5-aci-norm-string-proof", 0, "z3", [], "unsat"),
-    ("cvc5-arith-poly-norm-string-proof", 0, "cvc5", ["--check-proofs"], "unsat"),
     (
-        "cvc5-arith-poly-norm-string-proof",
-        0,
+        "cvc5-aci-norm-string-proof",
+        1,
         "cvc5",
         ["--check-proofs", "--proof-check=eager"],
         ("ARITH_POLY_NORM",),
