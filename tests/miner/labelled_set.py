@@ -11,8 +11,8 @@ A file of ``labelled/`` holds cases. A line that starts with ``@@`` opens a part
     flags=joined      these flags, and none of the other flags that are checked
     duplicate, reduced    linked to another formula of the issue
 
-The threads (``threads.md`` and others; ``threads-apart.md``, ``threads-later.md``, ``threads-fresh-newest.md``
-and the like were measured before they were looked at) have the shapes of whole reports. Their marks are
+The threads (``threads.md`` and others; ``threads-apart.md``, ``threads-fresh-apart.md`` and the
+like were measured before they were looked at) have the shapes of whole reports. Their marks are
 ``failing=z3 -q`` (program and options of the failing run),
 ``expected=unsat`` and ``actual=sat``; the part ``issue`` has ``class=``, ``version=``, ``commit=``, ``good=``
 (the last version without the bug), ``fixed=`` (the first without it), ``fixed-by=``, ``duplicate=``,
