@@ -16,6 +16,7 @@ from corpus.records import Issue, Reasoned
 from miner.crashes import Crash, crash_of
 from miner.extract import Extraction, Formula
 from miner.failing import FormulaRun
+from miner.markdown import unescaped
 from miner.text_rules import Rule, rules_for
 from miner.versions import (
     BAD,
@@ -205,14 +206,6 @@ _TRIED = re.compile(
 )
 
 
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-
-
-def _unescaped(text: str) -> str:
-    """Text as the rendered page shows it."""
-    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
-
-
 def _paragraphs(extraction: Extraction) -> Mapping[str, str]:
     """The prose of each text, with an empty line between its paragraphs and the items of its lists."""
     found: dict[str, list[str]] = {}
@@ -220,7 +213,7 @@ def _paragraphs(extraction: Extraction) -> Mapping[str, str]:
         if not one.block.is_code:
             found.setdefault(one.where, []).append(one.block.text)
     return {
-        where: _unescaped("\n\n".join(found[where]) if where in found else text)
+        where: unescaped("\n\n".join(found[where]) if where in found else text)
         for where, text in extraction.prose.items()
     }
 
@@ -539,7 +532,7 @@ def _texts(issue: Issue, extraction: Extraction) -> Iterable[tuple[str, str, str
     left = _ALL_READ
     for where, _ in issue.texts():
         text = extraction.prose[where][: min(left, _BODY_READ if where == "body" else _COMMENT_READ)]
-        text = _unescaped(text)
+        text = unescaped(text)
         left -= len(text)
         if text:
             yield "text", where, text

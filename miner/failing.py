@@ -159,17 +159,17 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     """The correct answer, if the title or a disagreement between runs implies it."""
     ours, theirs = _first_answers(mine), _first_answers(others)
     gave_up = any(_gave_up(run) for run in mine)
-    crashed = next((run for run in mine if _symptom(run, ()) == "crash"), None)
+    broken = [run for run in mine if _symptom(run, ()) in ("crash", "error")]
     if len(theirs) == 1:
         answer = next(iter(theirs))
         agreeing = {_name(run) for run in others if run.answers}
-        if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up or crashed)):
+        if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up or broken)):
             return Expected(answer, "", "other solvers")
-    released = any(
-        run.invocation and run.invocation.version for run in mine if run.answers and run != crashed
-    )
-    if len(ours) == 1 and theirs <= ours and (gave_up or (crashed and released)):
-        return Expected(next(iter(ours)), "", "other runs of the solver")
+    if len(ours) == 1 and theirs <= ours:
+        if gave_up:
+            return Expected(next(iter(ours)), "", "other runs of the solver")
+        if answers := _where_broken(mine, broken, title):
+            return Expected(" ".join(answers), "", "other runs of the solver")
     sequences = {run.answers for run in mine if len(run.answers) > 1}
     if len(sequences) == 2 and not theirs and len(set(map(len, sequences))) == 1:
         wrong, source = _odd_one(mine, title)
@@ -183,6 +183,18 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
         wrong, source = _odd_one(mine, title)
         return Expected(opposite(wrong[0]), title[:200], source) if wrong else None
     return None
+
+
+def _where_broken(mine: Sequence[FormulaRun], broken: Sequence[FormulaRun], title: str) -> tuple[str, ...]:
+    """The answers of another version or other options, where a run crashes or is refused without them."""
+    found = {run.answers for run in mine if run.invocation and run.answers and run not in broken}
+    if len(found) != 1:
+        return ()
+    answers = found.pop()
+    is_cut = any(len(run.answers) < len(answers) for run in broken)
+    # Of several answers one may be wrong too.
+    is_trusted = len(answers) == 1 or not _REGRESSION.search(title)
+    return answers if is_cut and is_trusted and "unknown" not in answers else ()
 
 
 def _gave_up(run: FormulaRun) -> bool:

@@ -315,3 +315,8 @@ def _cut_by_fences(text: str) -> list[Block]:
         position = after + 1 if after >= 0 else len(text)
         line += text.count("\n", opening.start(), position)
     return blocks
+
+
+def unescaped(text: str) -> str:
+    """Text as the rendered page shows it."""
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text

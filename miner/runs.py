@@ -9,7 +9,7 @@ from itertools import islice
 
 from miner.commandline import Invocation, command_of, invocations_of, solver_family
 from miner.drafts import Draft
-from miner.markdown import Block
+from miner.markdown import Block, unescaped
 from miner.transcript import ANSWER, Segment
 from solvers.registry import ANY_NAME, kin_of
 
@@ -240,16 +240,17 @@ def _named_by_shell(printed: Sequence[Segment]) -> Invocation | None:
 
 def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
     """The command lines in prose: in code spans, and after words such as "Command line:"."""
+    text = unescaped(block.text)
     runs: list[Run] = []
     known: set[str] = set()
-    for found in islice(_mentions(block.text), 1000):
+    for found in islice(_mentions(text), 1000):
         code = found[1].strip()
         command = command_of(code)
         if found.re is _QUOTED_COMMAND and not _HAS_OPTION.search(code):
             continue
         if command is None and solver_family(code.split(" ")[0]):
             command = code if _HAS_OPTION.search(code) or found.re is _LABELLED else None
-        line = block.text.count("\n", 0, found.start(1))
+        line = text.count("\n", 0, found.start(1))
         invocations = invocations_of(command, line) if command else []
         if command is None and own and found.re is _LABELLED and _OPTION.match(code):
             invocations = [replace(one, text=code) for one in invocations_of(f"{own} {code}", line)]
@@ -257,7 +258,7 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
             if invocation.text not in known and VERSION_OPTIONS.isdisjoint(invocation.options):
                 known.add(invocation.text)
                 at = block.line + line
-                gives = _GIVES.match(block.text, found.end(1)) if len(invocations) == 1 else None
+                gives = _GIVES.match(text, found.end(1)) if len(invocations) == 1 else None
                 output = (
                     Output(gives[0], tuple(re.findall(r"\w+", gives[1])), invocation.solver, at)
                     if gives
@@ -265,15 +266,15 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
                 )
                 is_field = found.re is _LABELLED and not invocation.files
                 runs.append(Run(where, index, at, at, invocation, output, is_field=is_field))
-    said = _IN_WORDS.search(block.text) if own and not runs else None
+    said = _IN_WORDS.search(text) if own and not runs else None
     if said is not None and kin_of(said[1]) == kin_of(own):
         command = f"{said[1].lower()} {' '.join(said[2].replace('`', ' ').split())}"
-        line = block.text.count("\n", 0, said.start())
+        line = text.count("\n", 0, said.start())
         at = block.line + line
         runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
-    elif own and not runs and (options := _failing_options(block.text)) is not None:
+    elif own and not runs and (options := _failing_options(text)) is not None:
         words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " ").replace(" = ", "="))
-        line = block.text.count("\n", 0, options.start())
+        line = text.count("\n", 0, options.start())
         at = block.line + line
         command = f"{own} {' '.join(words)}"
         runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]

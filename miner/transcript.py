@@ -232,7 +232,8 @@ class _Cutter:
         if _ELISION.match(line):
             self._add("elision", line)
             return end
-        if ANSWER.match(line):
+        # "timeout 60s z3 a.smt2" is no answer.
+        if ANSWER.match(line) and not (line.startswith("timeout ") and command_of(line)):
             self._add("output", line.rstrip())
             return end
         if not self.loose and (skip := repl_input(line)):
