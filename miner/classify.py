@@ -80,62 +80,12 @@ _Hit = tuple[int, Reasoned]
 
 def classify(issue: Issue, extraction: Extraction) -> Classification:
     """Classify an issue by its title, labels, prose, formulas and solver output."""
-    hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
-    for place, where, text in _texts(issue, extraction):
-        for rule in rules_for("classes.toml", text, place):
-            if place == "text" and where != "body" and rule.group in _NOT_IN_COMMENTS:
-                continue
-            matches = rule.pattern.finditer(text)
-            own = (match for match in matches if not _is_aside(rule, match, place, where, issue.tracker))
-            found = [_hit(rule, match, place, where) for match in islice(own, _MOST_OF.get(rule.group, 1))]
-            if found and rule.group == "commit":
-                verdicts = commit_verdicts(text)
-                is_gone = where.startswith("comment:") and _GONE.search(text)
-                found = [] if is_gone else found
-                found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
-            hits[rule.group] += found
+    hits = _hits(issue, extraction)
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
-    if any(run.symptom == "wrong-answer" for run in failing):
-        hits["class"] += [(_WRONG_ANSWER, shown) for run in failing[:1] if (shown := _class_of(run))]
-    elif contradicted := next(filter(None, map(_contradicted, extraction.formulas)), None):
-        hits["class"].append((_WRONG_ANSWER, contradicted))
-    if any(hit[0] == _WRONG_ANSWER for hit in hits["class"]):  # the check of the model only confirms it
-        hits["class"] = [hit for hit in hits["class"] if hit[1].rule != "invalid-model-printed"]
-    if any(run.symptom == "unknown" for run in failing):  # an answer that should be given
-        hits["class"] = [hit for hit in hits["class"] if hit[1].rule != "should-be-answered"]
-    if _is_no_bug(extraction.prose):
-        hits["class"] = []
-    bug_class = _heaviest(
-        _without_asides(hits["class"], *(extraction.prose[name][:1000] for name in ("title", "body")))
-    )
-    if bug_class.value in ("none", "regression") and not _is_no_bug(extraction.prose):
-        bug_class = next((shown for run in failing if (shown := _class_of(run))), bug_class)
+    bug_class = _bug_class(hits["class"], extraction, failing)
     said = _versions_said(issue, extraction, bug_class.value)
-    versions = [version for run in failing if (version := _version_of(run)) is not None]
-    without = {one.value for one in said.good + said.fixed}
-    named = [hit for hit in hits["version"] if hit[1].value not in without]
-    reported = [hit for hit in named if not _in_comment(hit)]
-    report = extraction.prose["title"] + extraction.prose["body"]
-    in_report = [hit for hit in said.bad if hit[1].value in report]
-    # A solver that the tracker's own one came after has other numbers.
-    in_report = [hit for hit in in_report if hit[1].value not in said.of_others]
-    if any(not _in_comment(hit) for hit in hits["commit"]):
-        # The report names its commit: comments are about other versions.
-        said.bad, named = in_report, reported
-    affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
-    affected = affected or next(iter(versions), None) or _used(said.neutral, issue.tracker)
-    affected = affected or _in_scripts(extraction, issue.tracker)
-    if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
-        full = affected.value + "."
-        affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
-    with_code = {one.where for one in extraction.blocks if one.block.is_code}
-    # A commit alone is the fix, but not if the comment shows a run of it, or if the report names it.
-    hits["fixed-by"] = [
-        hit
-        for hit in hits["fixed-by"]
-        if hit[1].rule != "fixed-by-alone" or not (hit[1].where in with_code or hit[1].value in report)
-    ]
-    fixed_by = _numbered(_strongest(hits["fixed-by"]))
+    affected = _affected(issue, extraction, hits, said, failing)
+    fixed_by = _numbered(_strongest(_fixes(hits["fixed-by"], extraction)))
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
     commits = [hit for hit in hits["commit"] if not hit[1].value.startswith(tuple(others))]
@@ -160,6 +110,83 @@ def classify(issue: Issue, extraction: Extraction) -> Classification:
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
         crash=_crash(extraction, bug_class, failing),
     )
+
+
+def _hits(issue: Issue, extraction: Extraction) -> dict[str, list[_Hit]]:
+    """What the rules find in the texts of an issue, by group."""
+    hits: dict[str, list[_Hit]] = {group: [] for group in GROUPS}
+    for place, where, text in _texts(issue, extraction):
+        for rule in rules_for("classes.toml", text, place):
+            if place == "text" and where != "body" and rule.group in _NOT_IN_COMMENTS:
+                continue
+            matches = rule.pattern.finditer(text)
+            own = (match for match in matches if not _is_aside(rule, match, place, where, issue.tracker))
+            found = [_hit(rule, match, place, where) for match in islice(own, _MOST_OF.get(rule.group, 1))]
+            if found and rule.group == "commit":
+                verdicts = commit_verdicts(text)
+                is_gone = where.startswith("comment:") and _GONE.search(text)
+                found = [] if is_gone else found
+                found = [hit for hit in found if verdicts.get(hit[1].value, BAD) == BAD][:1]
+            hits[rule.group] += found
+    return hits
+
+
+def _bug_class(hits: list[_Hit], extraction: Extraction, failing: Sequence[FormulaRun]) -> Reasoned:
+    """The class of an issue, by what the rules found and what the failing runs show."""
+    if any(run.symptom == "wrong-answer" for run in failing):
+        hits = hits + [(_WRONG_ANSWER, shown) for run in failing[:1] if (shown := _class_of(run))]
+    elif contradicted := next(filter(None, map(_contradicted, extraction.formulas)), None):
+        hits = [*hits, (_WRONG_ANSWER, contradicted)]
+    if any(hit[0] == _WRONG_ANSWER for hit in hits):  # the check of the model only confirms it
+        hits = [hit for hit in hits if hit[1].rule != "invalid-model-printed"]
+    if any(run.symptom == "unknown" for run in failing):  # an answer that should be given
+        hits = [hit for hit in hits if hit[1].rule != "should-be-answered"]
+    is_no_bug = _is_no_bug(extraction.prose)
+    texts = (extraction.prose[name][:1000] for name in ("title", "body"))
+    found = _heaviest(_without_asides([] if is_no_bug else hits, *texts))
+    if found.value in ("none", "regression") and not is_no_bug:
+        found = next((shown for run in failing if (shown := _class_of(run))), found)
+    return found
+
+
+def _affected(
+    issue: Issue,
+    extraction: Extraction,
+    hits: Mapping[str, list[_Hit]],
+    said: _Said,
+    failing: Sequence[FormulaRun],
+) -> Reasoned | None:
+    """The version that shows the bug. A report that names its commit loses what comments say in ``said``."""
+    without = {one.value for one in said.good + said.fixed}
+    named = [hit for hit in hits["version"] if hit[1].value not in without]
+    reported = [hit for hit in named if not _in_comment(hit)]
+    report = extraction.prose["title"] + extraction.prose["body"]
+    in_report = [hit for hit in said.bad if hit[1].value in report]
+    # A solver that the tracker's own one came after has other numbers.
+    in_report = [hit for hit in in_report if hit[1].value not in said.of_others]
+    if any(not _in_comment(hit) for hit in hits["commit"]):
+        # The report names its commit: comments are about other versions.
+        said.bad, named = in_report, reported
+    affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
+    affected = affected or next(filter(None, map(_version_of, failing)), None)
+    affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
+    if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
+        full = affected.value + "."
+        affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
+    return affected
+
+
+def _fixes(hits: Iterable[_Hit], extraction: Extraction) -> list[_Hit]:
+    """What fixes the issue. A commit alone is the fix, but not if the comment shows a run of it, or if the
+    report names it.
+    """
+    report = extraction.prose["title"] + extraction.prose["body"]
+    with_code = {one.where for one in extraction.blocks if one.block.is_code}
+    return [
+        hit
+        for hit in hits
+        if hit[1].rule != "fixed-by-alone" or not (hit[1].where in with_code or hit[1].value in report)
+    ]
 
 
 @dataclass(slots=True)

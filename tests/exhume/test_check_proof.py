@@ -38,7 +38,7 @@ def test_a_wrong_step_is_shown(exhume: Run, tmp_path: Path) -> None:
 
 
 def test_what_gives_no_proofs_is_an_error(exhume: Run, tmp_path: Path) -> None:
-    done = exhume("check-proof", str(tmp_path / "a.smt2"), "--solver", "z3")
+    done = exhume("check-proof", str(tmp_path / "a.smt2"), "--solver", "bitwuzla")
     assert done.code == 2
     assert "prints no proofs" in done.err
     done = exhume("check-proof", str(tmp_path / "no.smt2"), "--solver", "cvc5")
