@@ -302,6 +302,13 @@ def _given_by(who: str, about: Iterable[str], own: str) -> str:
     return ""
 
 
+_BREAKS = re.compile(
+    r"\b(?:crash|seg(?:mentation)?[- ]?fault|abort|assertion\s+(?:violation|fail)|hang|times?\s+out|timeout"
+    r"|(?:does\s+not|doesn't|never)\s+(?:terminate|return|finish)|(?:parse|syntax)\s+error|reject|refuse)",
+    re.IGNORECASE,
+)
+
+
 def _by_versions(versions: Sequence[Mention]) -> Expected | None:
     """The right answer if versions differ: the one of a version without the bug, else of the older one."""
     decided = [one for one in versions if len(one.answers) == 1 and one.answers[0] in ("sat", "unsat")]
@@ -310,7 +317,12 @@ def _by_versions(versions: Sequence[Mention]) -> Expected | None:
     if not differ and not (
         without and any(one.verdict == BAD or one.answers == ("unknown",) for one in versions)
     ):
-        return None
+        # An older version answers where a newer one breaks.
+        broken = [one for one in versions if one.verdict == BAD and _BREAKS.search(one.text)]
+        newest = max((ordered(one.version) for one in broken), default=())
+        decided = [one for one in decided if one.verdict != BAD and ordered(one.version) < newest]
+        if not decided:
+            return None
     best = (without or sorted(decided, key=lambda one: ordered(one.version)))[0]
     return Expected(best.answers[0], best.text, "versions")
 

@@ -235,7 +235,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 reduced_from=like.reduced_from,
             )
         )
-    formulas = _without_contrasts(formulas)
+    formulas = _without_contrasts(_with_options(formulas))
     holding = {(formula.where, index) for formula in formulas for index in formula.blocks}
     located = [
         LocatedBlock(
@@ -246,6 +246,35 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
+
+
+_NO_PART = ("(set-option", "(set-info", "(get-", "(exit", ";")
+
+
+def _with_options(formulas: Sequence[Formula]) -> list[Formula]:
+    """The formulas. If two of a text differ only in options, the answer with fewer options is expected."""
+    texts = [[line.strip() for line in formula.text.split("\n")] for formula in formulas[:20]]
+    cores = ["\n".join(line for line in text if not line.startswith(_NO_PART)) for text in texts]
+    set_by = [sum(line.startswith("(set-option") for line in text) for text in texts]
+    result = list(formulas)
+    for place, core in enumerate(cores):
+        formula = formulas[place]
+        given = {run.answers for run in formula.runs if run.answers}
+        if formula.expected is not None or len(formula.runs) != 1 or len(given) != 1 or len(min(given)) != 1:
+            continue
+        for other, same in enumerate(cores):
+            plain = {run.answers for run in formulas[other].runs if run.answers}
+            is_plain = same == core and set_by[other] < set_by[place]
+            if is_plain and len(plain) == 1 and formulas[other].where == formula.where:
+                answer = next(iter(plain))
+                if answer != next(iter(given)) and answer in (("sat",), ("unsat",)):
+                    symptom = "unknown" if given == {("unknown",)} else "wrong-answer"
+                    bad = tuple(replace(run, failing=True, symptom=symptom) for run in formula.runs)
+                    right = Expected(answer[0], "", "other options")
+                    result[place] = replace(formula, expected=right, runs=bad)
+                    runs = tuple(replace(run, failing=False) for run in formulas[other].runs)
+                    result[other] = replace(formulas[other], runs=runs)
+    return result
 
 
 def _without_contrasts(formulas: Sequence[Formula]) -> list[Formula]:

@@ -188,10 +188,11 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
 def _where_broken(mine: Sequence[FormulaRun], broken: Sequence[FormulaRun], title: str) -> tuple[str, ...]:
     """The answers of another version or other options, where a run crashes or is refused without them."""
     found = {run.answers for run in mine if run.invocation and run.answers and run not in broken}
-    if len(found) != 1:
+    if not broken or len(found) != 1:
         return ()
     answers = found.pop()
     is_cut = any(len(run.answers) < len(answers) for run in broken)
+    is_cut = is_cut or any(run.invocation and run.invocation.version for run in mine if run not in broken)
     # Of several answers one may be wrong too.
     is_trusted = len(answers) == 1 or not _REGRESSION.search(title)
     return answers if is_cut and is_trusted and "unknown" not in answers else ()
