@@ -265,7 +265,8 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             or _SLASH_OPTION.fullmatch(word)
             or ("=" in word and "/" not in word.partition("=")[0])
         ):
-            options.append(word.strip("`"))
+            word = word.strip("`")
+            options.append(word.rstrip(".") if word.startswith("--") else word)
         elif word == "<" or _COMMIT.fullmatch(word):
             continue
         elif index and words[index - 1].startswith("-") and "=" not in words[index - 1] and word.isalnum():

@@ -276,9 +276,15 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " ").replace(" = ", "="))
         line = text.count("\n", 0, options.start())
         at = block.line + line
-        command = f"{own} {' '.join(words)}"
+        # The program that the sentence names, which the tracker's own one may have come after.
+        named = _NAMES.findall(text[max(0, options.start() - 120) : options.start()])
+        program = next((one.lower() for one in reversed(named) if kin_of(one) == kin_of(own)), own)
+        command = f"{program} {' '.join(words)}"
         runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
     return runs
+
+
+_NAMES = re.compile(rf"(?<![\w./`-])(?:{ANY_NAME})\d?(?![\w/-])", re.IGNORECASE)
 
 
 def _failing_options(text: str) -> re.Match[str] | None:
