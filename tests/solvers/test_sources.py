@@ -11,18 +11,7 @@ import pytest
 
 from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.sources import sources_of
-
-# pip asks a source package for its metadata; this one needs nothing from the network to answer.
-BACKEND = """
-def prepare_metadata_for_build_wheel(folder, settings=None):
-    import pathlib
-    made = pathlib.Path(folder, "z3_solver-0.9.0.dist-info"); made.mkdir()
-    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: z3-solver\\nVersion: 0.9.0\\n")
-    (made / "WHEEL").write_text("Wheel-Version: 1.0\\n")
-    return made.name
-def build_wheel(folder, settings=None, metadata=None): raise SystemExit("not needed")
-"""
-PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+from tests.solvers.test_builds import BACKEND, PYPROJECT
 
 
 @pytest.fixture(autouse=True)
