@@ -1,9 +1,10 @@
 """Allocates time to arms by Thompson sampling over past rewards.
 
 An arm (a strategy, or one class of a strategy's tests) is rewarded with findings with a new key per second
-of its time, which goes into making tests, running them and confirming what they show. Its rate has a Gamma
-posterior (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding. An arm's
-share of the time is how often a draw from its posterior is the highest. The draws are those of a posterior
+of its time, which goes into making tests, running them and confirming what they show. A missing answer and a
+slowdown count for less than a wrong answer (``FindingClass.reward``). An arm's rate has a Gamma posterior
+(counts in time are Poisson), whose prior is the mean over all arms, worth half a finding. Its share of the
+time is how often a draw from its posterior is the highest. The draws are those of a posterior
 that knows ``SHARPNESS`` times as much: a hunt of minutes with ten arms is over before the posteriors are
 narrow, and causes are found once, so to know the best arm exactly is worth less than to use a good one early.
 Replays of recorded campaigns chose the constants (``scripts/bench_bandit``, docs/results.md).
@@ -67,7 +68,7 @@ class Bandit:
         self._shares: dict[str, float] = {}
         self._since = 0.0
 
-    def pay(self, arm: str, seconds: float, decided: int = 0, found: int = 0) -> None:
+    def pay(self, arm: str, seconds: float, decided: int = 0, found: float = 0.0) -> None:
         """An arm's test took ``seconds``, and this came of it."""
         if seconds > 0:
             total = sum(paid.seconds for paid in self.paid.values())

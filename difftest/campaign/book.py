@@ -101,7 +101,7 @@ class Book:
         tally: Tally,
         reduction: float,
         worker_seconds: Callable[[], float],
-        paid: Callable[[TestName], None],
+        paid: Callable[[TestName, float], None],
         loaded: Campaign | None = None,
         known_errors: KnownErrors | None = None,
     ) -> None:
@@ -350,7 +350,7 @@ class Book:
         own = (name.strategy, name.index, str(candidate.finding_class), self._plain(candidate.label))
         self._own_tests[own] = record.key
         self.tally.find(row)
-        self.paid(name)
+        self.paid(name, class_of(record.finding_class, candidate.kind).reward)
         return record
 
     def _keep_trigger(self, record: FindingRecord, result: Confirmation) -> None:

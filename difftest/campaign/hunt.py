@@ -192,7 +192,7 @@ class _Hunt:
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
-            lambda name: self.schedule.paid(name, 0.0, 0, 0, 1),
+            lambda name, reward: self.schedule.paid(name, 0.0, 0, 0, 1, reward=reward),
             *(loaded, KnownErrors.of([made.known for made in own], options.ledger)),
         )
         self.stages = Stages(

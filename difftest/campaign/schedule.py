@@ -153,9 +153,18 @@ class Schedule:
                 self._bandits.drop(arm)
 
     def paid(
-        self, name: TestName, seconds: float, tests: int, decided: int, found: int, making: float = 0.0
+        self,
+        name: TestName,
+        seconds: float,
+        tests: int,
+        decided: int,
+        found: int,
+        making: float = 0.0,
+        reward: float = 1.0,
     ) -> None:
-        """What came of a test, or of one more look at it: ``seconds`` in solvers, ``making`` to make it."""
+        """What came of a test, or of one more look at it: ``seconds`` in solvers, ``making`` to make it.
+        A finding counts for ``reward``.
+        """
         arm = self._arms.get((name.strategy, name.test_class))
         if arm is None:
             return
@@ -166,7 +175,7 @@ class Schedule:
         arm.state.findings += found
         if self._bandits and name.strategy not in self.first:
             self._charge(arm, seconds + making - charged)
-            self._bandits.pay(arm, seconds + making, decided, found)
+            self._bandits.pay(arm, seconds + making, decided, found * reward)
 
     def arms(self) -> list[ArmState]:
         """How the arms stand."""
@@ -313,7 +322,7 @@ class _Bandits:
         ]
         self._strategies = policy(live_strategies, seed, totals)
 
-    def pay(self, arm: _Arm, seconds: float, decided: int, found: int) -> None:
+    def pay(self, arm: _Arm, seconds: float, decided: int, found: float) -> None:
         self._strategies.pay(arm.strategy.name, seconds, decided, found)
         self._classes[arm.strategy.name].pay(arm.state.test_class, seconds, decided, found)
 

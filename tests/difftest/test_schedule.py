@@ -13,6 +13,7 @@ from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
+from difftest.triage.classes import class_of
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
 
@@ -53,8 +54,16 @@ def names(schedule: Schedule | ListedTests, count: int, made: bool = True) -> li
     return found
 
 
-def spend(schedule: Schedule, seconds: float, cost: dict[str, float], pays: dict[str, int]) -> Counter[str]:
-    """Run tests for ``seconds``; by arm: ``cost`` of a test, and every ``pays``-th finds something."""
+def spend(
+    schedule: Schedule,
+    seconds: float,
+    cost: dict[str, float],
+    pays: dict[str, int],
+    reward: dict[str, float] | None = None,
+) -> Counter[str]:
+    """Run tests for ``seconds``; by arm: ``cost`` of a test, every ``pays``-th finds something, and its
+    ``reward``.
+    """
     spent: Counter[str] = Counter()
     count: Counter[str] = Counter()
     while sum(spent.values()) < seconds:
@@ -63,7 +72,7 @@ def spend(schedule: Schedule, seconds: float, cost: dict[str, float], pays: dict
         count[arm] += 1
         found = int(arm in pays and count[arm] % pays[arm] == 0)
         schedule.paid(name, cost[arm], 1, 1, 0)
-        schedule.paid(name, 0.0, 0, 0, found)
+        schedule.paid(name, 0.0, 0, 0, found, reward=(reward or {}).get(arm, 1.0))
         spent[arm] += cost[arm]
     return spent
 
@@ -122,6 +131,13 @@ def test_each_class_has_its_own_tests_and_no_test_comes_twice() -> None:
     for test_class in "ab":
         indices = [name.index for name in found if name.test_class == test_class]
         assert indices == sorted(indices)
+
+
+def test_missing_answers_earn_less_time_than_wrong_answers() -> None:
+    rewards = {"x": class_of("soundness").reward, "y": class_of("incompleteness").reward}
+    schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)
+    spent = spend(schedule, 200, {"x": 0.1, "y": 0.1}, {"x": 20, "y": 20}, rewards)
+    assert spent["x"] > 2 * spent["y"]
 
 
 def test_arms_that_pay_alike_share_the_time() -> None:

@@ -98,6 +98,8 @@ class FindingClass:
     """Its colour on pages, of those in the template's style."""
     level = "error"
     """How programs that show results of several tools rank it: ``error`` or ``warning``."""
+    reward = 1.0
+    """What a finding of it is worth to the bandit that divides a hunt's time."""
     keyed_by_operators = True
     """Whether operators say something of the cause, so that keys have them."""
     keeps_place = False

@@ -22,6 +22,7 @@ class Incompleteness(FindingClass):
     name = "incompleteness"
     rank = 40
     level = "warning"
+    reward = 0.25
     colour = 3
     reported_as = Kind.INCOMPLETENESS
     # A solver gives up on theories and their mixtures: a hunt through quantified tests had 36 sets of
