@@ -64,12 +64,16 @@ class Row(StrEnum):
 
 
 class Part(StrEnum):
-    """What else fills a field: the title, the fact line, the words for the kind and the interface."""
+    """What else fills a field: the title, the fact line, the words for the kind and the interface, the boxes
+    that ask whether an earlier release worked, the last line (below all fields if none has it).
+    """
 
     TITLE = "Title"
     FACTS = "Facts"
     CATEGORY = "Category"
     INTERFACE = "Interface"
+    WORKED = "Worked before"
+    FOUND = "Found by"
 
 
 OPTIONAL = frozenset({Section.STACK, Section.NOTES})
@@ -121,7 +125,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``fields`` maps its fields to the parts of a report that fill them: a ``Part``, a section, or a row of
     Versions. ``heading`` is the format of a field's heading. ``categories`` are the form's words for kinds,
-    ``interfaces`` those for the languages of inputs (``smt2``, ``python``).
+    ``interfaces`` those for the languages of inputs (``smt2``, ``python``). ``as_code`` are fields that the
+    tracker itself shows as code. ``worked`` are the boxes to tick if a release without the fault is known.
     ``unfinished`` is what its authors call options that are not finished. ``most_a_week``: how many reports
     its maintainers take from one who fuzzes (0: they do not say).
     """
@@ -132,6 +137,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heading: str = "## {}"
     categories: Mapping[Kind, str] = {}
     interfaces: Mapping[str, str] = {}
+    as_code: tuple[str, ...] = ()
+    worked: tuple[str, ...] = ()
     unfinished: OptionClass = "experimental"
     policies: tuple[Policy, ...] = ()
     regression: RegressionTest | None = None
@@ -139,6 +146,8 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         known = {*Part, *Section, *Row}
+        if unknown := [field for field in self.as_code if field not in self.fields]:
+            raise ValueError(f"as_code: the form has no field {unknown[0]!r}")
         for field, parts in self.fields.items():
             if wrong := [part for part in parts if part not in known]:
                 raise ValueError(f"field {field!r}: a report has no part {wrong[0]!r}")

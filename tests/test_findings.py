@@ -211,7 +211,7 @@ def test_a_weak_finding_still_shows(
 @pytest.mark.parametrize(("folder", "refusal"), REFUSED.items())
 def test_a_report_says_what_safe_mode_does(folder: str, refusal: str, tmp_path: Path) -> None:
     report = (FOLDER / folder / "report.md").read_text("utf-8")
-    assert f"; Safe mode: {'refused' if refusal else 'shows'}\n" in report
+    assert f"; Safe mode: {'refused' if refusal else 'affected'}\n" in report
     assert refusal in report
     skip_unless_installed("cvc5")
     _, block, solver, options, ends = next(row for row in ANSWERS if row[0] == folder)

@@ -22,7 +22,7 @@ _LEAST_REASON = 20
 _CODE = re.compile(r"`([^`\n]+)`")
 _PLACE = re.compile(r"[\w./-]+\.(?:cpp|cc|c|h|hpp|py|rs|pyx|pxi):\d+|\w+::\w+|\bin [\w.:~]+")
 _OPTION = re.compile(r"(?:tactic |simplifier )?`[^`]+` \((?:regular|expert|experimental)\)")
-_SAFE_MODE = ("shows", "does not show", "refused", "not known")
+_SAFE_MODE = ("affected", "not affected", "refused", "not known")
 _DIED = re.compile(
     r"exit status [1-9]|SIG[A-Z]+|Segmentation fault|Aborted|ASSERTION VIOLATION|Fatal failure|suffered a",
     re.I,

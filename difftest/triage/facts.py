@@ -50,7 +50,7 @@ def facts_of(found: FindingFolder, form: Form) -> dict[str, str]:
     profile = PROFILES.get(found.family)
     if profile is not None and profile.safe_mode:
         refused = bool(found.data.get("safe_mode_refuses"))
-        words = {None: "not known", True: "shows", False: "refused" if refused else "does not show"}
+        words = {None: "not known", True: "affected", False: "refused" if refused else "not affected"}
         facts[Fact.SAFE_MODE] = words[found.safe_mode]
     return {str(name): text for name, text in facts.items()}
 

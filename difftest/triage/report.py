@@ -130,7 +130,8 @@ class Writer:
         if not kept.reader:
             return inline(kept.command)
         note = (
-            f"There was no program of this release to run: `{READER}` does what {inline(kept.instead)} does."
+            f"The release was run from its Python package, which has no program: `{READER}` does what "
+            f"{inline(kept.instead)} does."
         )
         return f"{inline(kept.command)}\n\n{note}\n\n{fenced(printable(kept.reader.rstrip()), 'python')}"
 

@@ -103,16 +103,26 @@ class Written:
 
     def in_form(self, form: Form) -> str:
         """The report as the fields of a tracker's form, each under its heading, below the title; the report's
-        own sections where the tracker has no form.
+        own sections where the tracker has no form. Sections that share a field begin with their names.
         """
         fields = form.fields or {name: (name,) for name in (Part.FACTS, *self.sections)}
-        parts = [f"# {self.title}"]
+        parts = [f"# {self._title_in(form)}"]
         for heading, names in fields.items():
-            texts = [text for name in names if (text := self._part(name, form))]
-            if texts:
-                shown = [] if heading == Part.FACTS else [form.heading.format(heading)]
-                parts += [*shown, "\n\n".join(texts)]
-        return "\n\n".join([*parts, *([self.last] if self.last else [])]) + "\n"
+            texts = {name: text for name in names if (text := self._part(name, form))}
+            sections = texts.keys() & set(Section)
+            named = sections if len(sections) > 1 else set()
+            shown = [f"{name}:\n\n{text}" if name in named else text for name, text in texts.items()]
+            if heading in form.as_code:
+                shown = [block.text for text in shown for block in blocks_of(text)]
+            if shown:
+                parts += [] if heading == Part.FACTS else [form.heading.format(heading)]
+                parts.append("\n\n".join(shown))
+        is_placed = any(Part.FOUND in names for names in fields.values())
+        return "\n\n".join([*parts, *([self.last] if self.last and not is_placed else [])]) + "\n"
+
+    def _title_in(self, form: Form) -> str:
+        """The title; in the form of a solver's own tracker without the solver."""
+        return self.title.removeprefix(f"{form.family}: ") if form.fields else self.title
 
     def _part(self, name: str, form: Form) -> str:
         if name in set(Row):
@@ -122,7 +132,11 @@ class Written:
             return form.categories.get(self.kind, "") if self.kind else ""
         if name == Part.INTERFACE:
             return form.interfaces.get(self.input.language, "")
-        named = {Part.TITLE: self.title, Part.FACTS: self.line}
+        if name == Part.WORKED:
+            good = self.rows.get(Row.LAST_GOOD, "")
+            tick = "x" if good and not good.startswith(("none", "not known")) else " "
+            return "\n".join(f"- [{tick}] {box}" for box in form.worked)
+        named = {Part.TITLE: self._title_in(form), Part.FACTS: self.line, Part.FOUND: self.last}
         return named[Part(name)] if name in set(Part) else self.sections.get(name, "")
 
 

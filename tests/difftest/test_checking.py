@@ -87,7 +87,7 @@ def test_a_good_report_has_nothing_to_do() -> None:
         ("FiniteSets, Ints", "FiniteSets, Int", "fact line", "'Int' is none"),
         ("extension of z3", "C++", "fact line", "Language is 'standard'"),
         ("extension of z3", "Python interface", "fact line", "only if, the input is a Python"),
-        ("extension of z3", "standard; Safe mode: shows", "fact line", "write one line below the title"),
+        ("extension of z3", "standard; Safe mode: affected", "fact line", "write one line below the title"),
         ("## Stack", "## Severity\n\nHigh.\n\n## Stack", "sections", "'## Severity' is no section"),
         ("## Command\n\n`z3 formula.smt2`\n\n", "", "sections", "'## Command' is missing"),
         ("## Expected\n\n`sat`\n", "## Expected\n", "sections", "'## Expected' is missing or empty"),
@@ -233,9 +233,20 @@ def test_the_form_of_a_tracker_is_filled(tmp_path: Path) -> None:
     parts = dict(part.partition("\n\n")[::2] for part in text.split("### ")[1:])
     assert parts["Bug Category"].strip() == "Crash/Assertion failure"
     assert parts["Interface Used"].strip() == "Command line (z3 executable)"
-    assert parts["Minimal Reproduction"].startswith("```smt2\n(declare-const s")
+    # The title does not repeat the solver, and the tracker shows this field as code.
+    assert text.startswith("# segmentation fault in ")
+    assert parts["Minimal Reproduction"].startswith("(declare-const s")
     assert parts["Platform"].strip() == "Linux x86_64 (Debian GNU/Linux 12)"
-    assert parts["Regression Check"].startswith("First affected: 5.3.3\n\nLast good: 5.3.2")
-    assert "**cvc5 version/commit**\n\nZ3 version" in Written.of(GOOD).in_form(form_of("cvc5"))
+    assert parts["Additional Context"].startswith("First affected: 5.3.3\n\nLast good: 5.3.2")
+    assert text.count("Found by exhume") == parts["Additional Context"].count("Found by exhume") == 1
+    assert "- [x] This worked in a previous version of Z3\n- [x] " in parts["Regression Check"]
+    never = GOOD.replace("Last good: 5.3.2", "Last good: none (back to 4.8.5)")
+    assert never != GOOD
+    assert "- [ ] This worked in a previous version of Z3\n- [ ] " in Written.of(never).in_form(form_of("z3"))
+    text = Written.of(GOOD).in_form(form_of("cvc5"))
+    assert "**cvc5 version/commit**\n\nZ3 version" in text
+    # Sections that share a field begin with their names; one that is alone does not.
+    assert "**Command line arguments**\n\n`z3 formula.smt2`" in text
+    assert "Input:\n\n```smt2\n" in text and "Expected:\n\n`sat`" in text and "Command:" not in text
     # A tracker without a form gets the report as it is.
     assert Written.of(GOOD).in_form(form_of("bitwuzla")) == GOOD

@@ -341,17 +341,17 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
 @pytest.mark.parametrize(
     ("family", "culprit", "reported", "words"),
     [
-        ("cvc5", "s", {"safe_mode": True}, "shows"),
-        ("cvc5", "s", {"safe_mode": False}, "does not show"),
+        ("cvc5", "s", {"safe_mode": True}, "affected"),
+        ("cvc5", "s", {"safe_mode": False}, "not affected"),
         ("cvc5", "s", {"safe_mode": False, "safe_mode_refuses": "no sets"}, "refused"),
         ("cvc5", "s", {"safe_mode": None}, "not known"),
-        ("cvc5", None, {"safe_mode": True}, "shows"),
+        ("cvc5", None, {"safe_mode": True}, "affected"),
         # What is said of the original is not said of the formula that is shown.
         (
             "cvc5",
             "s",
             {"safe_mode": True, "reduced": {"safe_mode": False, "confirmed": True, "size_before": 9}},
-            "does not show",
+            "not affected",
         ),
         ("cvc5", "s", {"safe_mode": True, "reduced": {"confirmed": True, "size_before": 9}}, "not known"),
         ("z3", "s", {"safe_mode": True}, None),

@@ -47,7 +47,7 @@ def test_hostile_reports_are_checked_as_they_are(exhume: Any, tmp_path: Path) ->
 def test_form_prints_the_fields_of_the_tracker(exhume: Any, tmp_path: Path) -> None:
     ended = exhume("report", "form", put(tmp_path, GOOD))
     assert ended.code == 0
-    assert "### Minimal Reproduction\n\n```smt2\n" in ended.out
+    assert "### Minimal Reproduction\n\n(declare-const s" in ended.out
 
 
 def test_rerun_shows_what_a_person_sees(exhume: Any, fake: Callable[[str, str], str], tmp_path: Path) -> None:
