@@ -1,5 +1,5 @@
 (set-logic QF_NIA)
 (set-option :produce-proofs true)
-(assert (< 0 (- (piand 1 1 0))))
+(assert (= 1 (piand 1 1 0)))
 (check-sat)
 (get-proof)

@@ -1,4 +1,3 @@
 (set-logic ALL)
-(declare-const b String)
 (declare-const x Int)
-(get-qe (exists ((i Int)) (= b (str.at "0" (* x x)))))
+(get-qe (exists ((i Int)) (= "a" (str.at "a" (* x x)))))

@@ -1,4 +1,4 @@
 (set-simplifier bit2int)
 (declare-const k (_ BitVec 8))
-(assert (> 1 (+ (ubv_to_int k))))
+(assert (= (+ (ubv_to_int k) (ubv_to_int k) 1) 9))
 (check-sat)

@@ -3,5 +3,3 @@
 (assert (! (exists ((x Real)) (and (> x y) (< x y))) :named a))
 (check-sat-using default)
 (get-unsat-core)
-(check-sat-using smt)
-(get-unsat-core)

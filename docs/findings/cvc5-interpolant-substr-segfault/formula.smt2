@@ -1,5 +1,0 @@
-(set-logic ALL)
-(set-option :produce-interpolants true)
-(declare-const x Int)
-(declare-const s String)
-(get-interpolant A (= s (str.substr s 0 (* x x))))
