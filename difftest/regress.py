@@ -20,6 +20,7 @@ from difftest.bugs.triggers import triggers_of
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.events import HuntSummary
 from difftest.campaign.files import FileTests
+from difftest.directed.coverage import BadMap
 from difftest.directed.direction import Difference, Direction
 from difftest.errors import DifftestError
 from difftest.found_files import FoundFiles
@@ -101,19 +102,24 @@ class KnownFormulas:
             )
 
 
-def find_difference(settings: CampaignSettings, sources: Sequence[Path | None]) -> Difference | str:
-    """What changed between the sources of base and new (``sources`` names folders of them); where that is not
-    known, the reason. Nothing is compared if ``settings.directed`` is false, or it is None and no folder is
-    named. Sources of releases are fetched.
+def find_difference(
+    settings: CampaignSettings, sources: Sequence[Path | None], coverage: Path | None = None
+) -> Difference | str:
+    """What changed between the sources of base and new (``sources`` names folders of them), with the formulas
+    of the map ``coverage`` that run it; where that is not known, the reason. Nothing is compared if
+    ``settings.directed`` is false, or it is None and neither a folder nor a map is named. Sources of releases
+    are fetched. Raises BadMap if the map cannot be read.
     """
     if settings.directed is False:
         return "--undirected is given"
-    if settings.directed is None and not any(sources):
+    if settings.directed is None and not any(sources) and coverage is None:
         return "no sources are named; --directed fetches those of releases"
     new, base = settings.solver
     try:
         before, after = (sources_of(s, f) for s, f in zip((base, new), sources, strict=True))
-        return Difference.of(parse_spec(new).kin, before, after)
+        return Difference.of(parse_spec(new).kin, before, after, coverage, keep=not any(sources))
+    except BadMap:
+        raise
     except (EnvironmentProblem, DifftestError) as problem:
         return str(problem)
 
@@ -153,13 +159,23 @@ def known_formulas(settings: CampaignSettings, kin: str) -> KnownFormulas:
     """The formulas that a regression hunt of the solver ``kin`` replays: those of the folder, the corpus and
     the bundled benchmark. Raises CorpusError and DifftestError where they cannot be read.
     """
-    files = FileTests(FoundFiles([Path(settings.regressions)])) if settings.regressions else None
     assert settings.corpus is not None, "a regression hunt has a corpus"
-    with Corpus.open(Path(settings.corpus)) as corpus:
-        triggers: list[Trigger] = triggers_of(corpus)
-    # Bugs that releases of this solver are known to have had.
-    past = [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == kin]
-    return KnownFormulas(files, [*triggers, *past], kin)
+    folders = [Path(settings.regressions)] if settings.regressions else []
+    return formulas_in(Path(settings.corpus), folders, kin)
+
+
+def formulas_in(corpus: Path | None, paths: Sequence[Path], kin: str) -> KnownFormulas:
+    """The formulas of folders and files, and, with a corpus, its formulas and those of the bundled benchmark
+    for the solver ``kin``. Raises CorpusError and DifftestError where they cannot be read.
+    """
+    files = FileTests(FoundFiles(paths)) if paths else None
+    triggers: list[Trigger] = []
+    if corpus is not None:
+        with Corpus.open(corpus) as opened:
+            triggers += triggers_of(opened)
+        # Bugs that releases of this solver are known to have had.
+        triggers += [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == kin]
+    return KnownFormulas(files, triggers, kin)
 
 
 def not_new(summary: HuntSummary) -> dict[str, dict[str, int]]:

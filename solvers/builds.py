@@ -88,7 +88,8 @@ class Flavour:
         if self.debug or self.sanitizers:
             flags += ["-g1", "-fno-omit-frame-pointer"]
         if self.coverage:
-            flags.append("--coverage")
+            # GCC inlines small functions before it adds counters, and does not count those.
+            flags += ["--coverage", "-fno-early-inlining"]
         if self.sanitizers:
             flags += [f"-fsanitize={','.join(self.sanitizers)}", "-fno-sanitize-recover=all"]
         return flags

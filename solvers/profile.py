@@ -152,6 +152,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What the proofs are: ``cpc``, or ``objects``, terms whose functions are rules."""
     resource_limit: str = ""
     """The option that limits the work of one question, in a unit of its own that does not depend on time."""
+    time_limit: str = ""
+    """The option that limits the time of one question, in milliseconds; the program then ends by itself."""
     safe_mode: str = ""
     """The setting that its maintainers ask fuzzers to use."""
     safe_mode_since: str = ""

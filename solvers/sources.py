@@ -6,7 +6,9 @@ pip asks it for its name and version.
 
 from __future__ import annotations
 
+import re
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from base.cache import cache_folder
@@ -17,7 +19,10 @@ from solvers.locating import installed_release
 from solvers.profile import Profile
 from solvers.registry import PROFILES
 from solvers.releases import download_source
-from solvers.specs import parse_spec
+from solvers.specs import Solver, parse_spec
+
+_HOME = re.compile(rb"^CMAKE_HOME_DIRECTORY:INTERNAL=(/[^\n]{1,4000})$", re.M)
+_MAX_CACHE = 4 << 20
 
 
 def sources_of(spec: str, folder: Path | None = None) -> Path:
@@ -37,6 +42,21 @@ def sources_of(spec: str, folder: Path | None = None) -> Path:
     if not final.is_dir():
         _fetch(profile, version, final)
     return _inside(final, profile)
+
+
+def sources_of_program(solver: Solver, folder: Path | None = None) -> Path:
+    """The folder of the sources that a program was built from: in ``folder``, where it is given, else where
+    CMake was configured, as the folder of the object files says. Raises SolverMissing if nothing says it.
+    """
+    program = Path(solver.argv[0]).resolve()
+    for parent in program.parents if folder is None else ():
+        with suppress(OSError), (parent / "CMakeCache.txt").open("rb") as opened:
+            if home := _HOME.search(opened.read(_MAX_CACHE)):
+                folder = Path(home[1].decode(errors="replace"))
+                break
+    if folder is None or not folder.is_dir():
+        raise SolverMissing(f"nothing says where the sources of {solver.spec} are: name them with --sources")
+    return _inside(folder, PROFILES.get(solver.kin))
 
 
 def _fetch(profile: Profile, version: str, final: Path) -> None:

@@ -182,8 +182,19 @@ class Solver:
         option = profile.string_functions if profile is not None else ""
         if not option or any(part.removeprefix("--no-") in (option, option[2:]) for part in self.argv):
             return None
-        at = next((n for n, part in enumerate(self.argv) if "{}" in part or part == "-"), len(self.argv))
-        return replace(self, argv=(*self.argv[:at], option, *self.argv[at:]), _version=[])
+        return replace(self, argv=_added(self.argv, option), _version=[])
+
+    def with_time_limit(self, seconds: float) -> Solver:
+        """The same solver with a limit of its own on the time of each question, after which it ends as usual;
+        unchanged where no such option is known.
+        """
+        profile = PROFILES.get(self.kin)
+        if profile is None or not profile.time_limit:
+            return self
+        option = f"{profile.time_limit}={round(1000 * seconds)}"
+        if self.family in PROFILES:
+            return self.with_options((option,))
+        return replace(self, argv=_added(self.argv, profile.prefix + option), _version=[])
 
     def can_read(self, script: Script) -> bool:
         """Whether this release has a spelling for all characters of the script's strings."""
@@ -272,6 +283,12 @@ class Solver:
         if not self._version:
             self._version.append(_ask_version(self))
         return self._version[0]
+
+
+def _added(argv: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """A user's command line with one option more, before the place of the file."""
+    at = next((n for n, part in enumerate(argv) if "{}" in part or part == "-"), len(argv))
+    return (*argv[:at], option, *argv[at:])
 
 
 def _kin(family: str, name: str, command: Sequence[str]) -> str:

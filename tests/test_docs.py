@@ -158,7 +158,7 @@ def is_quick(example: Example) -> bool:
     return (
         bool(words)
         and words[0] in QUICK
-        and not {"install", "build"} & set(words)
+        and not {"install", "build", "coverage"} & set(words)
         and NOT_RUN.isdisjoint(example[:2])
     )
 

@@ -7,18 +7,22 @@ out. Nothing of the sources is run.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from base.cache import cache_folder, keep_cached, load_cached
+from base.documents import from_document, to_document
 from difftest.errors import DifftestError
 
 if TYPE_CHECKING:
@@ -70,13 +74,39 @@ class Changes:
         return sum(bool(change.function) for change in self.found)
 
 
-def find_changes(base: Path, new: Path, skip: Sequence[str] = (), lists: Sequence[str] = ()) -> Changes:
+def find_changes(
+    base: Path, new: Path, skip: Sequence[str] = (), lists: Sequence[str] = (), keep: bool = False
+) -> Changes:
     """What changed from the folder ``base`` to the folder ``new``.
 
     The folders ``skip`` (names at the top) are left out; files whose names match a pattern of ``lists`` are
-    read as lines, other files that are not C++ are left out. Raises DifftestError if a folder cannot be read.
+    read as lines, other files that are not C++ are left out. With ``keep`` the result is kept in the cache,
+    for files of the same bytes. Raises DifftestError if a folder cannot be read.
     """
     before, after = (source_files(folder, skip, lists) for folder in (base, new))
+    if not keep:
+        return _find(before, after)
+    kept = cache_folder() / "changes" / f"{_digest(before, after)}.json"
+    with suppress(ValueError):
+        return from_document(load_cached(kept), Changes)
+    changes = _find(before, after)
+    keep_cached(kept, to_document(changes))
+    return changes
+
+
+def _digest(*trees: Mapping[str, Path]) -> str:
+    """A hash of the files of folders, their names, and of the code that compares them."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for tree in trees:
+        digest.update(len(tree).to_bytes(8, "big"))
+        for name, path in tree.items():
+            text = read_source(path)
+            part = b"?" if text is None else hashlib.sha256(text).digest()
+            digest.update(hashlib.sha256(os.fsencode(name)).digest() + part)
+    return digest.hexdigest()
+
+
+def _find(before: dict[str, Path], after: dict[str, Path]) -> Changes:
     for name, moved in _moved(before, after).items():
         before[moved] = before.pop(name)
     changes = Changes()
@@ -177,14 +207,32 @@ def functions_of(text: bytes) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     rest: list[bytes] = []
     end = 0
-    for name, start, stop in _definitions(text):
-        if start < end:  # a function in a function belongs to the outer one
-            continue
+    for name, start, stop in _outer_definitions(text):
         found.setdefault(name, Counter()).update(_lines(text[start:stop]))
         rest.append(text[end:start])
         end = stop
     found[""] = _lines(b"\n".join([*rest, text[end:]]))
     return found
+
+
+def function_lines(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """The functions of a C++ text in their order, named as by :func:`functions_of`, with the numbers of their
+    first and last lines, from 1.
+    """
+    line, end = 1, 0
+    for name, start, stop in _outer_definitions(text):
+        first = line + text.count(b"\n", end, start)
+        line, end = first + text.count(b"\n", start, stop), stop
+        yield name, first, line
+
+
+def _outer_definitions(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """The definitions of functions, less those in a function, which belong to that one."""
+    end = 0
+    for name, start, stop in _definitions(text):
+        if start >= end:
+            end = stop
+            yield name, start, stop
 
 
 def _definitions(text: bytes) -> list[tuple[str, int, int]]:

@@ -42,7 +42,7 @@ SECTIONS = {
         "generate": Command("generate", "Write a batch of generated tests to a folder."),
     },
     "Test solvers": {
-        "solvers": Command("solvers", "Show, install or build solvers."),
+        "solvers": Command("solvers", "Show, install, build or measure solvers."),
         "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
         "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
         "regress": Command("regress", "Hunt for what is new in a solver, compared with a base."),

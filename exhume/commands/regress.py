@@ -96,8 +96,17 @@ def regress_command(
         typer.Option(
             "--directed/--undirected",
             help="Compare the sources of both, and begin with what the difference can touch. Source packages"
-            " of releases are fetched.  [default: directed if sources are named]",
+            " of releases are fetched.  [default: directed if sources or a coverage map are named]",
             show_default=False,
+        ),
+    ] = None,
+    coverage: Annotated[
+        Path | None,
+        typer.Option(
+            "--coverage",
+            metavar="MAP",
+            help="Map of 'exhume solvers coverage': formulas that run changed functions come first. Turns"
+            " --directed on.",
         ),
     ] = None,
     base_sources: BaseSources = None,
@@ -138,7 +147,7 @@ def regress_command(
         **known_before(ledger, earlier),
     ).with_defaults()
     seconds = None if duration is None else parse_duration(duration)
-    difference = find_difference(settings, (base_sources, new_sources))
+    difference = find_difference(settings, (base_sources, new_sources), coverage)
     known = None if isinstance(difference, str) else difference
     campaign, direction = regression_campaign(settings, partial(find_answers, settings, jobs, json), known)
     say(f"directed: {direction}" if direction else f"undirected: {difference}")

@@ -1,4 +1,4 @@
-"""The commands solvers, solvers install, solvers discover and solvers build."""
+"""The commands solvers, solvers install, solvers discover, solvers build and solvers coverage."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 from base.errors import ExhumeError
 from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
+from exhume.commands.coverage import coverage_command
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -29,7 +30,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     solvers = typer.Typer(
         cls=PlainGroup,
-        help="Show, install or build solvers.",
+        help="Show, install, build or measure solvers.",
         invoke_without_command=True,
         rich_markup_mode=None,
     )
@@ -37,6 +38,7 @@ def register(app: typer.Typer) -> None:
     solvers.command("install")(install_command)
     solvers.command("discover")(discover_command)
     solvers.command("build")(build_command)
+    solvers.command("coverage")(coverage_command)
     app.add_typer(solvers, name="solvers")
 
 
@@ -52,7 +54,7 @@ def solvers_command(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show, install or build solvers.
+    """Show, install, build or measure solvers.
 
     Prints the version, the theories and the abilities of each solver. For a known solver that is not
     installed, it prints how to install it.

@@ -30,6 +30,7 @@ from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, run
 from solvers.running.script import Script
+from solvers.sources import sources_of_program
 
 MISSING = [program for program in ("c++", "cc", "git") if shutil.which(program) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
@@ -148,6 +149,7 @@ def test_a_checkout_is_built_as_it_is(tmp_path: Path) -> None:
     assert not commit.endswith("+changed")
     subprocess.run([first], check=True, capture_output=True)
     assert list(first.resolve().parents[1].rglob("*.gcda")), "the counts are written beside the object files"
+    assert sources_of_program(find_solver(f"z3-{commit}={first}")) == checkout
     (checkout / "main.cpp").write_text(PROGRAM.replace("0.9.0", "0.9.1"))
     changed, second = build_checkout(Z3, checkout, Flavour(coverage=True), 1)
     assert changed == f"{commit}+changed"

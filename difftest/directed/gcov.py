@@ -1,0 +1,250 @@
+"""Reads what a program built with ``--coverage`` counted: which lines it ran.
+
+GCC writes a ``.gcno`` file beside each object file (the blocks of its functions, the arcs between them, and
+their lines), and a program that ends writes a ``.gcda`` file for each (how often some arcs were taken). Both
+forms are those of GCC 12 and later (gcc/gcov-io.h). ``gcov`` reads the same files, but spends its time on all
+functions of an object file, run or not; here only those that a run entered are looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+from struct import error as struct_error
+
+from difftest.errors import DifftestError
+
+NOTES, COUNTS = ".gcno", ".gcda"
+
+_OLDEST = 12
+_MAX_BYTES = 64 << 20
+_HEAD = Struct("<4sIII")
+_RECORD = Struct("<Ii")
+_WORD = Struct("<I")
+_PAIR = Struct("<II")
+_FUNCTION, _BLOCKS, _ARCS, _LINES, _ARC_COUNTS = 0x01000000, 0x01410000, 0x01430000, 0x01450000, 0x01A10000
+_ON_TREE = 1
+_ENTRY, _EXIT = 0, 1
+
+
+class BadCounts(DifftestError):
+    """A file of counts, or of an object file's blocks, that cannot be used; the message names it."""
+
+
+LineOf = Callable[[str, int], int]
+"""The number of a line of a source file (its absolute path); -1 for one that is of no interest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """A function: ``arcs`` are (from, to, whether on the spanning tree), ``lines`` the numbers of the lines
+    of each block that has any.
+    """
+
+    blocks: int
+    arcs: Sequence[tuple[int, int, bool]]
+    lines: dict[int, tuple[int, ...]]
+
+
+class ObjectFile:
+    """The functions of an object file, from its ``.gcno`` file. ``lines`` are the numbers of all lines that
+    it has code for.
+
+    Raises BadCounts for a file that is no such file, or one of another compiler.
+    """
+
+    def __init__(self, file: Path, line_of: LineOf) -> None:
+        self.file = file
+        self._line_of = line_of
+        data = _read(file)
+        self.stamp = _head(file, data, b"oncg")
+        self.lines: set[int] = set()
+        self._spans: dict[int, tuple[int, int]] = {}
+        ident: int | None = None
+        start = 0
+        at = _HEAD.size + _WORD.size
+        try:
+            # The folder of the compiler, and whether it marks blocks that never run, come first.
+            first = at + _WORD.unpack_from(data, _HEAD.size)[0]
+            self._folder = _name(data[at:first])
+            for tag, at, end in _records(data, first + _WORD.size):
+                if tag == _FUNCTION:
+                    if ident is not None:
+                        self._spans[ident] = (start, at - _RECORD.size)
+                    # Its number, two checksums, its name, and whether the compiler made it up.
+                    after = at + 16 + _WORD.unpack_from(data, at + 12)[0]
+                    made_up = _WORD.unpack_from(data, after)[0]
+                    ident, start = None if made_up else _WORD.unpack_from(data, at)[0], end
+                elif tag == _LINES and ident is not None:
+                    self.lines.update(self._lines(data, at)[1])
+        except struct_error:
+            raise BadCounts(f"{file}: it is cut off") from None
+        if ident is not None:
+            self._spans[ident] = (start, len(data))
+        self.lines.discard(-1)
+
+    def ran(self, ident: int, counters: bytes) -> tuple[int, ...]:
+        """The numbers of the lines of a function that ran, by the counts of its measured arcs (8 bytes each).
+
+        A function that the file does not have ran no line.
+        """
+        if ident not in self._spans:
+            return ()
+        start, end = self._spans[ident]
+        with self.file.open("rb") as opened:
+            opened.seek(start)
+            graph = self._graph(opened.read(end - start))
+        counts = memoryview(counters).cast("Q")
+        found = {line for block in _ran(graph, counts) for line in graph.lines.get(block, ())}
+        return tuple(sorted(found - {-1}))
+
+    def _graph(self, data: bytes) -> _Graph:
+        blocks = 0
+        arcs: list[tuple[int, int, bool]] = []
+        lines: dict[int, tuple[int, ...]] = {}
+        try:
+            for tag, at, end in _records(data, 0):
+                if tag == _BLOCKS:
+                    blocks = _WORD.unpack_from(data, at)[0]
+                elif tag == _ARCS:
+                    source = _WORD.unpack_from(data, at)[0]
+                    pairs = (_PAIR.unpack_from(data, place) for place in range(at + 4, end - 7, 8))
+                    arcs += ((source, target, bool(flags & _ON_TREE)) for target, flags in pairs)
+                elif tag == _LINES:
+                    block, found = self._lines(data, at)
+                    lines[block] = tuple(found)
+        except struct_error:
+            raise BadCounts(f"{self.file}: it is cut off") from None
+        if blocks > len(data) or any(block >= blocks for arc in arcs for block in arc[:2]):
+            raise BadCounts(f"{self.file}: an arc leads to a block that is not there")
+        if blocks <= _EXIT:
+            return _Graph(0, (), {})
+        return _Graph(blocks, arcs, lines)
+
+    def _lines(self, data: bytes, at: int) -> tuple[int, list[int]]:
+        """A block and the numbers of its lines: words of lines, after a 0 the name of their file."""
+        block = _WORD.unpack_from(data, at)[0]
+        at += 4
+        name = ""
+        found = []
+        while True:
+            word = _WORD.unpack_from(data, at)[0]
+            at += 4
+            if word:
+                found.append(self._line_of(name, word))
+                continue
+            length = _WORD.unpack_from(data, at)[0]
+            at += 4 + length
+            if not length:
+                return block, found
+            name = os.path.join(self._folder, _name(data[at - length : at]))  # noqa: PTH118 (as text)
+
+
+def read_counts(file: Path) -> tuple[int, dict[int, bytes]]:
+    """The stamp of a ``.gcda`` file, and the counts (8 bytes each) of the functions that ran, by their number
+    in the object file. Raises BadCounts.
+    """
+    data = _read(file)
+    stamp = _head(file, data, b"adcg")
+    found: dict[int, bytes] = {}
+    ident = 0
+    try:
+        for tag, at, end in _records(data, _HEAD.size):
+            if tag == _FUNCTION and end > at:
+                ident = _WORD.unpack_from(data, at)[0]
+            # Of counts that are all 0 there is only the number, negative.
+            elif tag == _ARC_COUNTS and end > at:
+                counters = data[at:end]
+                if len(counters) % 8:
+                    raise BadCounts(f"{file}: it is cut off")
+                if any(counters):
+                    found[ident] = counters
+    except struct_error:
+        raise BadCounts(f"{file}: it is cut off") from None
+    return stamp, found
+
+
+def _name(data: bytes) -> str:
+    return data.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+def _read(file: Path) -> bytes:
+    """The bytes of a regular file; no link is followed."""
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+            data = opened.read(_MAX_BYTES + 1)
+    except OSError as problem:
+        raise BadCounts(f"{file}: it cannot be read: {problem.strerror}") from problem
+    if len(data) > _MAX_BYTES:
+        raise BadCounts(f"{file}: it is larger than {_MAX_BYTES >> 20} MB")
+    return data
+
+
+def _head(file: Path, data: bytes, magic: bytes) -> int:
+    """The stamp of a file, which is the same in the two files of an object file."""
+    if len(data) < _HEAD.size + 2 * _WORD.size or data[:4] != magic:
+        raise BadCounts(f"{file}: it is no file of gcov on this machine")
+    _, version, stamp, _ = _HEAD.unpack_from(data)
+    # B22*: 12.2; clang writes the form of an old GCC.
+    major = ((version >> 24) - ord("A")) * 10 + ((version >> 16 & 255) - ord("0"))
+    if not _OLDEST <= major < 100:
+        raise BadCounts(f"{file}: build with GCC {_OLDEST} or later; other compilers count in another form")
+    return int(stamp)
+
+
+def _records(data: bytes, at: int) -> Iterator[tuple[int, int, int]]:
+    """Tag, first byte and end of the records from a place; struct.error where one is cut off."""
+    unpack = _RECORD.unpack_from
+    while at + 4 <= len(data):
+        if data[at : at + 4] == b"\0\0\0\0":
+            return
+        tag, length = unpack(data, at)
+        at += _RECORD.size
+        end = at + max(0, length)
+        if end > len(data):
+            raise struct_error
+        yield tag, at, end
+        at = end
+
+
+def _ran(graph: _Graph, counters: Sequence[int]) -> set[int]:
+    """The blocks that ran.
+
+    Only arcs beside a spanning tree are measured. As much enters a block as leaves it, so a block all of
+    whose arcs but one are known gives that one (Knuth and Stevenson, "Optimal measurement points for program
+    frequency counts", 1973). What leaves the last block enters the first.
+    """
+    arcs = [*graph.arcs, *([(_EXIT, _ENTRY, True)] if graph.blocks else [])]
+    balance = [0] * graph.blocks  # known arcs: what enters less what leaves
+    open_arcs = [0] * graph.blocks  # how many are unknown
+    one = [0] * graph.blocks  # their numbers, combined by xor: where one is left, its number
+    counts = [0] * len(arcs)
+    measured = iter(counters)
+    for number, (source, target, on_tree) in enumerate(arcs):
+        if on_tree:
+            for block in (source, target):
+                open_arcs[block] += 1
+                one[block] ^= number
+        else:
+            counts[number] = count = next(measured, 0)
+            balance[source] -= count
+            balance[target] += count
+    waiting = [block for block in range(graph.blocks) if open_arcs[block] == 1]
+    while waiting:
+        block = waiting.pop()
+        if open_arcs[block] != 1:
+            continue
+        number = one[block]
+        source, target, _ = arcs[number]
+        counts[number] = count = balance[block] if block == source else -balance[block]
+        balance[source] -= count
+        balance[target] += count
+        for end in (source, target):
+            open_arcs[end] -= 1
+            one[end] ^= number
+            if open_arcs[end] == 1:
+                waiting.append(end)
+    return {block for arc, count in zip(graph.arcs, counts, strict=False) if count for block in arc[:2]}

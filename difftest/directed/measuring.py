@@ -1,0 +1,216 @@
+"""Runs formulas on a build with ``--coverage`` and stores what each runs in a coverage map.
+
+Solvers run in parallel; counts are read and stored by one thread. A run writes its counts when its program
+ends by itself, so the solver gets a limit of its own on the time of each question, where its profile names
+one (``time_limit``), and is ended only later. A run that is ended from outside, or crashes, leaves no counts.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+
+from base.errors import ExhumeError
+from difftest.directed.coverage import CoverageMap, formula_key
+from difftest.directed.gcov import COUNTS, NOTES, BadCounts, LineOf, ObjectFile, read_counts
+from difftest.errors import BadOutput
+from solvers.errors import EnvironmentProblem
+from solvers.registry import PROFILES
+from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.process import Limits
+from solvers.running.runner import Runner
+from solvers.running.script import Script
+from solvers.specs import Solver
+
+_MAX_FILES = 20_000
+_MOST_KEPT = 1 << 17
+_TRIVIAL = "(check-sat)\n"
+# A run may have several questions, and reading and writing the counts takes time, too.
+_QUESTIONS = 3
+_BEYOND = 10.0
+
+Formula = tuple[str, tuple[str, ...]]
+"""A text, and the options that it is run with."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """Formulas measured by this command, and those that the map had."""
+
+    done: int = 0
+    known: int = 0
+
+
+class Counts:
+    """Reads the counts that runs of one build leave. Its object files are read once."""
+
+    def __init__(self, line_of: LineOf) -> None:
+        self._line_of = line_of
+        self._objects: dict[str, ObjectFile] = {}
+        # Much of what a program does is the same in each run.
+        self._known: dict[tuple[str, int, bytes], tuple[int, ...]] = {}
+
+    def read(self, folder: Path) -> set[int] | None:
+        """The numbers of the lines that a run executed, by the counts in its folder, whose paths below it are
+        those of the object files; None if there are no counts.
+
+        Raises BadCounts if they, or the files of the build, cannot be read.
+        """
+        found: set[int] = set()
+        files = _count_files(folder)
+        for name in files:
+            stamp, counts = read_counts(folder / name)
+            own = self._object(name)
+            if own.stamp != stamp:
+                raise BadCounts(f"{own.file}: the program was built from other object files; build it again")
+            for ident, counters in counts.items():
+                key = (name, ident, counters)
+                if key not in self._known:
+                    if len(self._known) >= _MOST_KEPT:
+                        self._known.clear()
+                    self._known[key] = own.ran(ident, counters)
+                found.update(self._known[key])
+        return found if files else None
+
+    def _object(self, name: str) -> ObjectFile:
+        if name not in self._objects:
+            file = Path("/", name).with_suffix(NOTES)
+            if not file.is_file():
+                raise BadCounts(f"{file} is missing: the folder of the build's object files is needed")
+            self._objects[name] = ObjectFile(file, self._line_of)
+        return self._objects[name]
+
+
+def _count_files(folder: Path) -> list[str]:
+    """The paths of the files of counts below a folder. No link is followed."""
+    found = []
+    for parent, _, names in os.walk(folder, followlinks=False):
+        for name in names:
+            path = Path(parent, name)
+            if name.endswith(COUNTS) and stat.S_ISREG(path.lstat().st_mode):
+                found.append(path.relative_to(folder).as_posix())
+                if len(found) > _MAX_FILES:
+                    raise BadCounts(f"{folder}: more than {_MAX_FILES} files of counts")
+    return sorted(found)
+
+
+def measure(
+    store: CoverageMap,
+    solver: Solver,
+    formulas: Iterable[Formula],
+    seconds: float,
+    jobs: int = 1,
+    stop: threading.Event | None = None,
+) -> Iterator[Progress]:
+    """Run the formulas that the map does not have, ``jobs`` at a time; yield after each, known or not.
+
+    ``seconds`` is the limit of each question. Ends early, with what is done, when ``stop`` is set. Raises
+    EnvironmentProblem if the solver writes no counts, BadCounts if they cannot be read.
+    """
+    stop = stop or threading.Event()
+    progress = Progress()
+    counts = Counts(store.line)
+    scratch = _scratch(store.path)
+    try:
+        with Runner(warm=False) as runner:
+            _run(runner, solver, (_TRIVIAL, ()), seconds, scratch / "first")
+        if counts.read(scratch / "first") is None:
+            raise EnvironmentProblem(
+                f"solver {solver.spec!r} writes no counts: build it with: exhume solvers build ... --coverage"
+            )
+        for result in _measured(store, solver, formulas, seconds, jobs, stop, scratch):
+            if result is None:
+                progress.known += 1
+            else:
+                key, verdict, folder = result
+                store.put(key, str(verdict.outcome), seconds, counts.read(folder))
+                shutil.rmtree(folder, ignore_errors=True)
+                progress.done += 1
+            yield progress
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+_Measured = tuple[str, Verdict, Path]
+
+
+def _measured(
+    store: CoverageMap,
+    solver: Solver,
+    formulas: Iterable[Formula],
+    seconds: float,
+    jobs: int,
+    stop: threading.Event,
+    scratch: Path,
+) -> Iterator[_Measured | None]:
+    """The runs of the formulas, in whatever order they end; None for one that the map has."""
+    free: SimpleQueue[Runner] = SimpleQueue()
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            free.put(stack.enter_context(Runner(warm=False)))
+
+        def work(key: str, formula: Formula, folder: Path) -> _Measured:
+            runner = free.get()
+            try:
+                return key, _run(runner, solver, formula, seconds, folder), folder
+            finally:
+                free.put(runner)
+
+        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-coverage"))
+        running: set[Future[_Measured]] = set()
+        started: set[str] = set()
+        for number, formula in enumerate(formulas):
+            if stop.is_set():
+                break
+            key = formula_key(*formula)
+            if key in started or store.has(key, seconds):
+                yield None
+                continue
+            started.add(key)
+            running.add(pool.submit(work, key, formula, scratch / str(number)))
+            # One is ready for whoever ends first: reading takes as long as some runs.
+            while len(running) > jobs:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        for future in running:
+            yield future.result()
+
+
+def _run(runner: Runner, solver: Solver, formula: Formula, seconds: float, folder: Path) -> Verdict:
+    """Run a formula, with its options if the solver takes them; its counts are in ``folder`` then."""
+    text, options = formula
+    script = Script.of(text)
+    limits = Limits(seconds=_QUESTIONS * seconds + _BEYOND)
+    own = solver.with_time_limit(seconds)
+    choices = [own]
+    if options and solver.family in PROFILES:
+        with suppress(ExhumeError):
+            choices.insert(0, own.with_options(options))
+    for chosen in choices:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        # GCC's counts are written below this folder, whatever the folder of the object files.
+        environment = (shutil.which("env") or "env", f"GCOV_PREFIX={folder.resolve()}", "GCOV_PREFIX_STRIP=0")
+        verdict = runner.judge(replace(chosen, argv=(*environment, *chosen.argv)), script, limits)
+        if verdict.outcome is not Outcome.REFUSED:
+            break
+    return verdict
+
+
+def _scratch(path: Path) -> Path:
+    """An empty folder beside a map for the counts of runs; that of a killed command is the same one."""
+    folder = path.with_name(f".{path.name}.runs")
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    except OSError as problem:
+        raise BadOutput(f"cannot write to {path.parent}: {problem.strerror or problem}") from problem
+    return folder
