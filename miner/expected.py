@@ -112,9 +112,14 @@ def _is_reported(text: str, found: re.Match[str]) -> bool:
 
 def _answer(found: re.Match[str]) -> str:
     """The answer that a rule found, in the first of the groups that a pattern may have for it."""
+    name = _group(found)
+    return _spelled(found[name]) + _more(found.string, found.end(name))
+
+
+def _group(found: re.Match[str]) -> str:
+    """The group of a match that has the answer."""
     groups = found.groupdict()
-    name = next(name for name in "abc" if groups.get(name))
-    return found[name].lower() + _more(found.string, found.end(name))
+    return next(name for name in "abcdef" if groups.get(name))
 
 
 def _more(text: str, end: int) -> str:
@@ -137,12 +142,7 @@ def answer_in(
     if not own_solver:
         return None
     texts = list(texts)
-    said = [
-        (is_changed, Expected(answer, quote, "text"))
-        for text in texts
-        for name, answer, quote, is_changed in _credits(text, own_solver)
-        if _is_own(name, own_solver, texts) and not _CORRECTLY.search(quote)
-    ]
+    said = [one for one in _own_credits(texts, own_solver) if not _CORRECTLY.search(one[1].text)]
     answers = [one for _, one in sorted(said, key=itemgetter(0))]
     answers += [
         Expected(one.answers[0], one.text, "text")
@@ -154,6 +154,14 @@ def answer_in(
     wrong.sort(key=lambda one: " " not in one.answer)  # the answers to all checks first
     wrong = wrong or [one for one in answers if right is not None and one.answer == "unknown"]
     return next(iter(wrong or answers), None)
+
+
+def _own_credits(texts: Sequence[str], own_solver: str) -> Iterator[tuple[bool, Expected]]:
+    """The answers that texts say the tracker's own solver gave, each with whether it is to a changed input."""
+    for text in texts:
+        for name, answer, quote, is_changed in _credits(text, own_solver):
+            if _is_own(name, own_solver, texts):
+                yield is_changed, Expected(answer, quote, "text")
 
 
 def _is_own(name: str, own_solver: str, texts: Iterable[str]) -> bool:
@@ -174,14 +182,15 @@ def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str, bool]]
         if rule.group not in ("credited", "printed"):
             continue
         for found in rule.pattern.finditer(text):
-            if _OF_A_CORE.search(text, max(0, found.start() - 40), found.start("a")):
+            start = found.start() if rule.value else found.start(_group(found))
+            if _OF_A_CORE.search(text, max(0, found.start() - 40), start):
                 continue
-            if _OF_A_CHANGE.search(text[max(0, found.start() - 200) : found.start("a")]):
+            if _OF_A_CHANGE.search(text[max(0, found.start() - 200) : start]):
                 continue
-            if not _HYPOTHETICAL.search(text[: found.start("a")]):
+            if not _HYPOTHETICAL.search(text[:start]):
                 who = (found.groupdict().get("who") or own_solver).lower()
                 is_changed = _CHANGED.match(text, found.end()) is not None
-                yield who, _spelled(found["a"]) + _more(text, found.end("a")), _quote(found[0]), is_changed
+                yield who, rule.value or _answer(found), _quote(found[0]), is_changed
     if "|" in text:
         yield from _columns(text)
 
@@ -240,7 +249,9 @@ def expectations(
             found = _in_whole(prose["body"][:4000])
         said = answer_in([*about, *comments[:20]], own, found, versions)
         if found is None:
-            found = _without(about, _first_answers(runs) | ({said.answer} if said else set()))
+            given = {one.answer for _, one in _own_credits(about, own)} if own else set()
+            found = _without(about, _first_answers(runs) | given)
+            said = answer_in([*about, *comments[:20]], own, found, versions) if found else said
         result.append((found, said))
     return result
 
@@ -257,14 +268,28 @@ def _in_whole(text: str) -> Expected | None:
     return None
 
 
-def _without(about: Iterable[str], given: set[str]) -> Expected | None:
-    """The answer without an option or a tactic, if the solver gave the opposite one with it."""
+def _without(about: Sequence[str], given: set[str]) -> Expected | None:
+    """The answer without an option or a tactic, or that of a formula which the text calls so, if the solver
+    gave another one or broke.
+    """
+    breaks = not given and any(_BREAKS.search(text) for text in about)
     for text in about:
         for rule in rules_for("expected.toml", text):
-            if rule.group == "without" and (found := rule.pattern.search(text)):
-                if opposite(_answer(found)) in given:
-                    return Expected(_answer(found), _quote(found[0]), "text")
+            for found in rule.pattern.finditer(text) if rule.group == "without" else ():
+                answer = rule.value or _answer(found)
+                before = text[max(0, found.start() - 200) : found.start()]
+                is_other = rule.id != "without-option" and _WITH.search(before)
+                if is_other or _OF_A_CHANGE.search(before):
+                    continue
+                if rule.id == "it-is-so" and _is_reported(text, found):
+                    continue
+                if given - {answer} or breaks:
+                    return Expected(answer, _quote(found[0]), "text")
     return None
+
+
+# "With smt.arith.solver=2", before "it is sat"
+_WITH = re.compile(r"\b(?:with|using|under|if|when|whether)\b[^.\n]*$", re.I)
 
 
 def _said_later(

@@ -94,7 +94,7 @@ _IN_WORDS = re.compile(
 )
 # "With `smt.ematching=false` it answers sat", "when I pass --cegqi", "segfaults with --cegqi"
 _WITH_OPTIONS = re.compile(
-    r"\b(?:with|using|under|(?:if|when)\s+(?:(?:I|we|you)\s+)?(?:only\s+)?(?:pass|use|set|add|put|enable|specify|provide)|pass(?:ing)?"
+    r"\b(?:with|using|under|(?:if|when)\s+(?:(?:I|we|you)\s+)?(?:only\s+)?(?:pass|use|set|add|put|enable|specify|provide)|(?:if|when)(?=\s+`?-)|pass(?:ing)?"
     r"|enabl(?:e|ing)|turning\s+on|setting|specifying|adding)\s+(?:only\s+)?(?:the\s+)?(?:(?:options?|arguments?|flags?|parameters?)\s+)?"
     r"[*_]{0,2}((?:`--?[a-zA-Z][\w-]{0,60}\s\w{1,30}`|`?(?:--[a-zA-Z][\w-]{1,60}(?:=[\w./-]{1,60})?|\+[a-z][\w-]{2,30}(?=\s)"
     r"|[a-z_]\w*(?:\.\w+)*=\w[\w.]*|[a-z_]\w*(?:\.\w+)+\s=\s\w[\w.]*)`?(?:,?\s+(?:and\s+)?)?){1,6})",
@@ -107,7 +107,7 @@ _RIGHT = re.compile(
 )
 # "it should be sat, which is the answer with `--cegqi`"
 _RIGHT_BEFORE = re.compile(
-    r"\b(?:right|correct(?:ly)?|fine|expected|should\s+be|works?|goes\s+away|disappears)\b[^.\n]{0,80}$",
+    r"\b(?:right|correct(?:ly)?|fine|expected|should\s+be|works?|goes\s+away|disappears|says\s+so|agrees|confirms)\b[^.\n]{0,80}$",
     re.IGNORECASE,
 )
 # "While z3str3 and CVC4 return:", above an output
