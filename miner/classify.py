@@ -141,6 +141,8 @@ def _bug_class(hits: list[_Hit], extraction: Extraction, failing: Sequence[Formu
         hits = [hit for hit in hits if hit[1].rule != "invalid-model-printed"]
     if any(run.symptom == "unknown" for run in failing):  # an answer that should be given
         hits = [hit for hit in hits if hit[1].rule != "should-be-answered"]
+    if _is_agreed(extraction):
+        hits = [hit for hit in hits if hit[1].value != "soundness"]
     is_no_bug = _is_no_bug(extraction.prose)
     texts = (extraction.prose[name][:1000] for name in ("title", "body"))
     found = _heaviest(_without_asides([] if is_no_bug else hits, *texts))
@@ -586,7 +588,7 @@ _QUESTION = re.compile(
 # A report that only asks.
 _ASKS = re.compile(
     r"\b(?:do\s+i\s+understand|am\s+i\s+(?:right|doing)|should\s+i\s+(?:set|use)|how\s+(?:can|do|should)\s+i|my\s+understanding"
-    r"|error\s+is\s+on\s+my\s+side)\b",
+    r"|error\s+is\s+on\s+my\s+side|(?:I\s+have|this\s+is)\s+(?:just\s+|only\s+)?a\s+question)\b",
     re.IGNORECASE,
 )
 _WISH = re.compile(
@@ -609,7 +611,9 @@ def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hi
         hits = [hit for hit in hits if hit[1].where == "output"]
     elif _QUESTION.match(title):
         hits = [hit for hit in hits if hit[1].where == "output" or _is_firm(hit)]
-    elif _ASKS.search(body) and all(hit[1].where == "body" for hit in hits):
+    elif _ASKS.search(body) and all(
+        hit[1].where == "body" or hit[1].rule == "both-answers" for hit in hits
+    ):
         hits = []
     elif _BUILD.search(title):
         hits = [hit for hit in hits if _is_firm(hit)]
@@ -624,11 +628,23 @@ def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hi
 
 _NO_BUG = re.compile(
     r"\b(?:this|that|it|which)(?:(?:\s+\w+)?\s+is|'s)(?:\s+\w+)?\s+not\s+an?\s+(?:\w+\s+)?bug\b(?!\s+(?:in|of)\b)"
-    r"|\bintended\s+behaviou?r\b|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
-    r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b",
+    r"|\b(?:don't|do\s+not)\s+(?:think|believe|see)\s+(?:that\s+)?(?:this|that|it|there)(?:\s+is|'s)\s+an?y?\s+(?:\w+\s+)?bug\b"
+    r"|\b(?:intended|expected)\s+behaviou?r\b(?!\s*[:*])|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
+    r"|\b(?:this|that|it|which)(?:\s+is|'s)\s+(?:\w+ly\s+)?(?:expected|intended)\b(?!\s+(?:that|to|answer|result|output))"
+    r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b"
+    r"|\b(?:user|usage)\s+(?:error|mistake)\b|\bmisuse\b|\bnothing\s+(?:is\s+)?(?:to\s+fix|wrong|to\s+be\s+fixed)\b"
+    r"|\bmy\s+(?:bad|mistake|fault|misunderstanding)\b|\b(?:mistake|error|misunderstanding)\s+(?:of\s+mine|on\s+my\s+(?:side|part|end))\b"
+    r"|\bI\s+(?:had\s+)?(?:misread|misunderstood|misinterpreted)\b"
+    r"|\b(?:mistake|bug|error|typo)\s+(?:is\s+|was\s+)?in\s+(?:my|your)\s+(?:own\s+)?(?:\w+\s+)?(?:formula|code|script|encoding|input|model|program|constraints?)\b"
+    r"|\b(?:my|your)\s+(?:own\s+)?(?:formula|code|script|encoding|input|model|constraints?)\s+(?:is|was|were)\s+(?:the\s+(?:issue|problem)|wrong|incorrect|invalid|buggy)\b"
+    r"|\b(?:is|are)\s+(?:under-?|un)specified\b|\beither\s+answer\s+is\s+(?:allowed|correct|fine|right|possible)\b"
+    r"|\b(?:answer|result|model|output|behaviou?r)\s+is\s+(?:indeed\s+|actually\s+|in\s+fact\s+)?correct\b(?!\s+(?:now|on|in|with|after|since|again|when|if))",
     re.IGNORECASE,
 )
-_IS_BUG = re.compile(r"\b(?:fix(?:e[sd])?|reopen\w*|confirm\w*|bug\s+in)\b", re.IGNORECASE)
+_IS_BUG = re.compile(
+    r"(?<!nothing to )(?<!no )(?<!not )\bfix(?:e[sd])?\b(?!-?(?:point|ed-?point))|\b(?:reopen\w*|confirm\w*|(?:real|genuine|indeed\s+an?|solver)\s+bug|(?:I|we)\s+can\s+(?:now\s+|also\s+|indeed\s+)?reproduce|bug\s+in(?!\s+(?:my|your|our)\b))\b",
+    re.IGNORECASE,
+)
 
 
 def _is_no_bug(prose: Mapping[str, str]) -> bool:
@@ -637,6 +653,18 @@ def _is_no_bug(prose: Mapping[str, str]) -> bool:
     said = [match for text in comments for match in islice(_NO_BUG.finditer(text), 5)]
     is_said = any("?" not in match.string[match.end() : match.end() + 40].split("\n")[0] for match in said)
     return is_said and not any(_IS_BUG.search(text) for text in comments)
+
+
+def _is_agreed(extraction: Extraction) -> bool:
+    """Whether comments call the reported answers right, and none speaks of a bug."""
+    pairs = [(one.expected, one.failing) for one in extraction.formulas]
+    later = [
+        run is not None and " ".join(run.answers) == expected.answer
+        for expected, run in pairs
+        if expected is not None and expected.source.startswith("comment:")
+    ]
+    texts = (text[:_COMMENT_READ] for where, text in extraction.prose.items() if where.startswith("comment:"))
+    return bool(later) and all(later) and not any(_IS_BUG.search(text) for text in texts)
 
 
 def _is_firm(hit: _Hit) -> bool:
