@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
@@ -172,6 +172,7 @@ def _affected(
     affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
     affected = affected or next(filter(None, map(_version_of, failing)), None)
     affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
+    affected = affected or _only(said) or _answered(extraction, said)
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
@@ -199,6 +200,8 @@ class _Said:
     good: list[Reasoned] = field(default_factory=list)
     fixed: list[Reasoned] = field(default_factory=list)
     neutral: list[Reasoned] = field(default_factory=list)
+    # Those that a comment only names.
+    later: list[Reasoned] = field(default_factory=list)
     # Versions of a program that the tracker's own one came after: their numbers do not compare.
     of_others: set[str] = field(default_factory=set)
 
@@ -224,7 +227,8 @@ _HASH_START = re.compile(r"[0-9a-f]{7,39}")
 _GONE = re.compile(
     r"\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash|hangs|returns|gives)|\bnot\s+(?:\w+\s+)?repro"
     r"|\b(?:can't|cannot|doesn't|don't|couldn't|unable\s+to|able\s+to\s+not)\s+(?:\w+\s+)?repro"
-    r"|\breturns\s+the\s+(?:expected|right|correct)\b",
+    r"|\breturns\s+the\s+(?:expected|right|correct)\b|\bclos(?:e|ed|ing)\s+(?:this\s+)?as\s+(?:fixed|resolved)\b"
+    r"|\b(?:both|all|they|it)\s+(?:\w+\s+){0,2}now\s+(?:\w+ly\s+)?(?:return|give|answer|report|say|work)",
     re.IGNORECASE,
 )
 
@@ -281,8 +285,8 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
         elif verdict:
             is_fixed = verdict == FIXED or (is_comment and verdict == GOOD)
             (said.fixed if is_fixed else said.good).append(found)
-        elif not is_comment:
-            said.neutral.append(found)
+        else:
+            (said.later if is_comment else said.neutral).append(found)
     neutral = {one.value for one in said.neutral}
     bad = {hit[1].value for hit in said.bad}
     said.good = [one for one in said.good if one.where == "title" or one.value not in bad]
@@ -367,6 +371,30 @@ def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
     )
 
 
+def _only(said: _Said) -> Reasoned | None:
+    """The version that a report names, if it names only one. A number such as "1.5" may be something else."""
+    found = {one.value: one for one in said.neutral if one.value not in said.of_others}
+    one = next(iter(found.values()), None)
+    is_clear = one is not None and (one.value.count(".") > 1 or _USED.search(one.reason or ""))
+    if one is not None and _OF_NOTES.search(one.reason or ""):
+        return None
+    return one if len(found) == 1 and is_clear and not said.bad else None
+
+
+_OF_NOTES = re.compile(r"\b(?:release\s+notes|changelog|docs?|documentation|manual|paper)\b", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:version|release|build|commit)\b[^.\n]{0,80}\?", re.IGNORECASE)
+
+
+def _answered(extraction: Extraction, said: _Said) -> Reasoned | None:
+    """The version in the comment after one that asks for it."""
+    named = {one.where: one for one in reversed(said.later)}
+    comments = [where for where in extraction.prose if where.startswith("comment:")]
+    for asked, answer in pairwise(comments):
+        if answer in named and _WHICH.search(extraction.prose[asked][:_COMMENT_READ]):
+            return named[answer]
+    return None
+
+
 def _in_scripts(extraction: Extraction, tracker: str) -> Reasoned | None:
     """The version that a comment in a script names with the tracker's solver."""
     own = family_of(tracker.rpartition("/")[2])
@@ -433,6 +461,10 @@ _NUMBER_OF = re.compile(
     r"[\s:`*(-]{1,3}$",
     re.IGNORECASE,
 )
+# A message of a build.
+_OF_A_TOOL = re.compile(
+    r"\b(?:cmake|meson|bazel|gcc|clang|python|cython|ninja|java|ocaml)\b.{0,80}\byou\s+are\s+running\b", re.I
+)
 # A command that was typed, in a block of output.
 _TYPED = re.compile(r"\s*(?:\[\d+\]\s*)?[$%>#]\s*\S")
 
@@ -444,8 +476,10 @@ def _is_aside(rule: Rule, found: re.Match[str], place: str, where: str, tracker:
     if rule.group in ("version", "commit") and place == "output" and _is_after_another(found, tracker):
         return True
     if rule.group == "version" and place == "output":
-        start = found.string.rfind("\n", 0, found.start()) + 1
-        return _TYPED.match(found.string[start : found.start() + 1]) is not None
+        line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start() + 1]
+        if "==" in found[0]:  # "pip install z3-solver==4.8.7"
+            return False
+        return (_TYPED.match(line) or _OF_A_TOOL.search(line)) is not None
     if rule.id == "version-field":
         return _NUMBER_OF.search(found.string[max(0, found.start() - 20) : found.start()]) is not None
     if rule.id == "fixed-by-alone":
@@ -611,9 +645,7 @@ def _without_asides(hits: Sequence[_Hit], title: str, body: str) -> Sequence[_Hi
         hits = [hit for hit in hits if hit[1].where == "output"]
     elif _QUESTION.match(title):
         hits = [hit for hit in hits if hit[1].where == "output" or _is_firm(hit)]
-    elif _ASKS.search(body) and all(
-        hit[1].where == "body" or hit[1].rule == "both-answers" for hit in hits
-    ):
+    elif _ASKS.search(body) and all(hit[1].where == "body" or hit[1].rule == "both-answers" for hit in hits):
         hits = []
     elif _BUILD.search(title):
         hits = [hit for hit in hits if _is_firm(hit)]
@@ -632,7 +664,7 @@ _NO_BUG = re.compile(
     r"|\b(?:intended|expected)\s+behaviou?r\b(?!\s*[:*])|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
     r"|\b(?:this|that|it|which)(?:\s+is|'s)\s+(?:\w+ly\s+)?(?:expected|intended)\b(?!\s+(?:that|to|answer|result|output))"
     r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b"
-    r"|\b(?:user|usage)\s+(?:error|mistake)\b|\bmisuse\b|\bnothing\s+(?:is\s+)?(?:to\s+fix|wrong|to\s+be\s+fixed)\b"
+    r"|\b(?:user|usage)\s+(?:error|mistake)\b|\bmisuse\b|\bnothing\s+(?:is\s+wrong|(?:to\s+fix|to\s+be\s+fixed)\s+in)\b"
     r"|\bmy\s+(?:bad|mistake|fault|misunderstanding)\b|\b(?:mistake|error|misunderstanding)\s+(?:of\s+mine|on\s+my\s+(?:side|part|end))\b"
     r"|\bI\s+(?:had\s+)?(?:misread|misunderstood|misinterpreted)\b"
     r"|\b(?:mistake|bug|error|typo)\s+(?:is\s+|was\s+)?in\s+(?:my|your)\s+(?:own\s+)?(?:\w+\s+)?(?:formula|code|script|encoding|input|model|program|constraints?)\b"
@@ -642,7 +674,9 @@ _NO_BUG = re.compile(
     re.IGNORECASE,
 )
 _IS_BUG = re.compile(
-    r"(?<!nothing to )(?<!no )(?<!not )\bfix(?:e[sd])?\b(?!-?(?:point|ed-?point))|\b(?:reopen\w*|confirm\w*|(?:real|genuine|indeed\s+an?|solver)\s+bug|(?:I|we)\s+can\s+(?:now\s+|also\s+|indeed\s+)?reproduce|bug\s+in(?!\s+(?:my|your|our)\b))\b",
+    r"(?<!nothing to )(?<!no )(?<!not )\bfix(?:e[sd])?\b(?!-?(?:point|ed-?point))|\b(?:reopen\w*|confirm\w*"
+    r"|(?:real|genuine|indeed\s+an?|solver)\s+bug|(?:I|we)\s+can\s+(?:now\s+|also\s+|indeed\s+)?reproduce"
+    r"|bug\s+in(?!\s+(?:my|your|our)\b))\b",
     re.IGNORECASE,
 )
 

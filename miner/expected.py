@@ -157,7 +157,7 @@ def answer_in(
 
 
 def _own_credits(texts: Sequence[str], own_solver: str) -> Iterator[tuple[bool, Expected]]:
-    """The answers that texts say the tracker's own solver gave, each with whether it is to a changed input."""
+    """The answers that the tracker's own solver gave, as texts say, each with whether the input changed."""
     for text in texts:
         for name, answer, quote, is_changed in _credits(text, own_solver):
             if _is_own(name, own_solver, texts):

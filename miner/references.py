@@ -25,7 +25,7 @@ _REPEATS = re.compile(
     re.IGNORECASE,
 )
 # Before words that call two issues the same: it is only a guess.
-_MAY = re.compile(r"\b(?:may|might|could)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_MAY = re.compile(r"\b(?:may|might|could|maybe|perhaps|possibly)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 
 

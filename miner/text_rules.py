@@ -20,7 +20,7 @@ _PARTS = {
     r"|test|one)s?",
     "<solver>": ANY_NAME,
     "<version>": r"v?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}"
-    r"(?:-(?:dev|rc\d|pre|alpha|beta|rmx)[\w.]*)?)(?![\w-]*\.\w)",
+    r"(?:(?:-(?:dev|rc\d|pre|alpha|beta|rmx)|\.dev\+)[\w.@]*)?)(?![\w-]*\.\w)",
     "<of>": r"(?:(?:the|an?|new|recent|next|older|previous|earlier|latest|current|stable|official|newest"
     rf"|released?|version|tag|(?:{ANY_NAME})\d?)[\s:`*(-]{{1,3}}){{0,5}}",
     "<credited>": rf"(?:{ANY_NAME})\d?",

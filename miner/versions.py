@@ -44,7 +44,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.$/@])(?:v\.?)?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:-(?:dev|rc\d|pre|alpha|beta|rmx)[\w.]{0,40})?)"
+    r"(?<![\w.$/@])(?:v\.?)?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:(?:-(?:dev|rc\d|pre|alpha|beta|rmx)|\.dev\+)[\w.@]{0,60})?)"
     r"(?![\w%])(?![\w-]*\.\w)"
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
@@ -71,14 +71,15 @@ _BEFORE = frozenset(
 _NUMBER_OF = re.compile(
     r"\b(?:linux|windows|kernel|ubuntu|debian|fedora|mac\s?os|os\s?x?|smt-?lib(?:v?2)?|gcc|g\+\+|clang|llvm"
     r"|python|java|jdk|\.net|cmake|ghc|ocaml|rust|go|gmp|language|standard|compiler)"
-    r"[\s:`*(-]{1,3}(?:version|release|v)[\s:`*(]*$",
+    r"[\s:`*(-]{1,3}(?:version|release|v|is|was)[\s:`*(]*$",
     re.IGNORECASE,
 )
+_OF_UBUNTU = re.compile(r"[12]\d\.(?:04|10)(?:\.\d)?(?![\w.]*\d)")
 _OF_STANDARD = re.compile(r"\b(?:standard|smt-?lib|language)\b[\s,(]{1,4}version\s$", re.IGNORECASE)
 _OF_THE_STANDARD = re.compile(r"\s+of\s+the\s+(?:standard|smt-?lib|language)\b", re.IGNORECASE)
 _APART = re.compile(
     r"(?:[,;(]\s*)?\b(?:but|while|whereas|although|though|however|yet|instead|where|when\s+in|vs\.?|versus)\b"
-    r"|,\s+and\s+(?=(?:I|we)\b)|;\s",
+    r"|,\s+and\s+(?=(?:I|we)\b)|;\s|,\s+(?=(?:and\s+)?only\s+(?:with|in|on|for|by|using|under|since)\b)",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"\W*(?:but|while|whereas|although|though|however|yet)\b|;", re.IGNORECASE)
@@ -87,9 +88,16 @@ _ACTS = re.compile(
 )
 # "but not in 4.8.8", after a version with a verdict
 _OPPOSED = re.compile(
-    r"\W*but\s+(?:not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)", re.IGNORECASE
+    r"\W*but\s+(?:(?:it\s+does\s+)?not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)"
+    r"|\W*(?:(?:but|and)\s+)?only\s+(?:with|in|on|for|by|using|under|since|from|v?\d)",
+    re.IGNORECASE,
 )
-_OPPOSITE = {GOOD: BAD, FORMER: BAD, BAD: GOOD}
+# "but in 4.8.8", after a version with a verdict, and with none of its own
+_BUT_IN = re.compile(
+    r"\W*but\s+(?:(?:it\s+)?(?:does|is|did|was)\s+)?(?:with|in|on|for|under|since)\s+(?:the\s+)?\S*\d",
+    re.IGNORECASE,
+)
+_OPPOSITE = {GOOD: BAD, FORMER: BAD, FIXED: BAD, BAD: GOOD}
 _EVENT = re.compile(
     r"""\b(?:
         (?P<answer>(?:un)?sat|unknown|I\s+don't\s+know)(?:isfiable)?\b
@@ -99,7 +107,7 @@ _EVENT = re.compile(
           |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able|react|respond|converg|accept|manage|come|can))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
-            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone
+            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|(?:the|a)\s+fix\b(?!\s+(?:introduc|br[eo]k|caus))
           |(?:issue|bug|problem|error|crash)\w*\s+(?:is|was|does)(?:\s+not|n't)|goes\s+back\s+to\s+normal
           |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
@@ -110,7 +118,7 @@ _EVENT = re.compile(
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|loops?|stuck|still\s+running|behaves?\s+(?:like\s+this|the\s+same|so)|invalid
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+running|behaves?\s+(?:like\s+this|the\s+same|so)|invalid
           |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)(?=[\s.,;)!*]*$))
@@ -151,7 +159,7 @@ _SUBJECT = re.compile(rf"\b(?:that|which)\s+(?:(?:{ANY_NAME})\d?[\s-])?v?$", re.
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
 # "after the upgrade to 4.8.8 from 4.8.7"
-_FROM = re.compile(r"\s*,?\s*from\s*(?:(?:the|version|release)\s*){0,2}v?", re.IGNORECASE)
+_FROM = re.compile(r"[\s,(]*from\s*(?:(?:the|version|release)\s*){0,2}v?", re.IGNORECASE)
 _TO = re.compile(r"\bto\W+(?:\w+\W+){0,2}v?$", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
@@ -162,6 +170,11 @@ _CHANGE = re.compile(
 _ASKS_WHY = re.compile(r"\W*(?:(?:any\s+\w+|do\s+you\s+know)\s+)?(?:why|how\s+come)\b", re.IGNORECASE)
 _OLDER = re.compile(
     r"(?:the\s+)?(?:older|earlier|previous)\s+(?:versions?|releases?|commits?|builds?)\b", re.IGNORECASE
+)
+_SLOW = re.compile(
+    r"\b(?:time[sd]?[- ]?outs?|timing\s+out|hang|hangs|hung|forever|stuck|endless\w*"
+    r"|(?:not|never|n't)\s+(?:terminat|finish)\w*)\b",
+    re.IGNORECASE,
 )
 _SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
 
@@ -185,12 +198,25 @@ def commit_verdicts(text: str) -> dict[str, str]:
     if not _HASH.search(text):
         return {}
     parts = (" ".join(part.split())[:2000] for part in _SENTENCE.split(text))
-    said = _by_time([one for part in parts for one in _verdicts(part, list(_HASH.finditer(part)))])
+    said = _by_time([one for part in parts if _HASH.search(part) for one in _commits_in(part)])
     found = {one.version: FORMER if _OLDER.match(one.text) else one.verdict for one in said}
     return {commit: verdict for commit, verdict in found.items() if verdict}
 
 
+def _commits_in(text: str) -> list[Mention]:
+    """The commits in a sentence. The versions beside them take their own verdicts."""
+    hashes = list(_HASH.finditer(text))
+    found = sorted([*_versions_in(text), *hashes], key=lambda one: one.start())
+    commits = {one["v"] for one in hashes}
+    return [one for one in _verdicts(text, found) if one.version in commits]
+
+
 def _in_sentence(text: str) -> list[Mention]:
+    return _verdicts(text, _versions_in(text))
+
+
+def _versions_in(text: str) -> list[re.Match[str]]:
+    """The numbers in a sentence that are versions of solvers."""
     found: list[re.Match[str]] = []
     last: re.Match[str] | None = None  # of something else: so are the versions in its list
     for match in _VERSION.finditer(text):
@@ -200,7 +226,7 @@ def _in_sentence(text: str) -> list[Mention]:
             last = match
         else:
             found.append(match)
-    return _verdicts(text, found)
+    return found
 
 
 def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
@@ -217,12 +243,12 @@ def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
         if not here:
             verdict = _verdict(text, list(_EVENT.finditer(text, start, end)), start)
             continue
-        part = list(_in_part(text, start, end, here))
+        part = list(_in_part(text, start, end, here, verdict))
         if opposite := _OPPOSED.match(text, start) and _OPPOSITE.get(verdict):
             part = [replace(one, verdict=opposite) for one in part]
         elif _CONTRAST.match(text, start):
             if opposite := _OPPOSITE.get(verdict):
-                part = _contrasted(part, opposite)
+                part = _contrasted(part, opposite, _BUT_IN.match(text, start) is not None)
             elif parts and (opposite := _OPPOSITE.get(part[0].verdict)):
                 parts[-1] = _contrasted(parts[-1], opposite)
         parts.append(part)
@@ -230,9 +256,13 @@ def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
     return _by_step(text, found, [one for part in parts for one in part])
 
 
-def _contrasted(part: list[Mention], verdict: str) -> list[Mention]:
-    """The versions of a part that says what they do, but not how good it is, with that of a contrast."""
-    if any(one.verdict for one in part) or not any(one.answers or _ACTS.search(one.text) for one in part):
+def _contrasted(part: list[Mention], verdict: str, is_bare: bool = False) -> list[Mention]:
+    """The versions of a part that says what they do, or (``is_bare``) nothing, but not how good it is, with
+    that of a contrast.
+    """
+    if any(one.verdict for one in part):
+        return part
+    if not is_bare and not any(one.answers or _ACTS.search(one.text) for one in part):
         return part
     return [replace(one, verdict=verdict) for one in part]
 
@@ -255,8 +285,10 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     before = text[max(0, start - 60) : start]
     lead = _LEAD.search(before)
     word = (lead["word"] or "").lower() if lead else ""
-    if _NUMBERS.search(before) or _OF_STANDARD.search(
-        text, max(0, start - 60), start
+    if (
+        _OF_UBUNTU.match(text, start)
+        or _NUMBERS.search(before)
+        or _OF_STANDARD.search(text, max(0, start - 60), start)
     ):  # of a term, a language
         return False
     if not word or not {",", ";"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
@@ -264,8 +296,10 @@ def _is_of_a_solver(text: str, start: int) -> bool:
     return word in _BEFORE and not _NUMBER_OF.search(before)
 
 
-def _in_part(text: str, start: int, end: int, versions: Sequence[re.Match[str]]) -> Iterator[Mention]:
-    """The versions in a part of a sentence."""
+def _in_part(
+    text: str, start: int, end: int, versions: Sequence[re.Match[str]], earlier: str
+) -> Iterator[Mention]:
+    """The versions in a part of a sentence. ``earlier``: the last verdict before it."""
     taken = [(match.start(), match.end()) for match in versions]
     events = [
         event
@@ -277,12 +311,15 @@ def _in_part(text: str, start: int, end: int, versions: Sequence[re.Match[str]])
     groups: list[list[re.Match[str]]] = []
     for match in versions:
         between = text[groups[-1][-1].end() : match.start()] if groups else ""
-        is_chained = groups and _CHAINED.fullmatch(_ASIDE.sub("", between) if "(" in between else between)
+        # "4.8.8 (4.8.7 works)"
+        opens = "(" in between and ")" not in between and text[match.end() : match.end() + 1] not in ("", ")")
+        between = _ASIDE.sub("", between) if "(" in between else between
+        is_chained = bool(groups) and not opens and _CHAINED.fullmatch(between) is not None
         if is_chained:
             groups[-1].append(match)
         else:
             groups.append([match])
-    solver = verdict = ""
+    solver, verdict = "", earlier
     for place, group in enumerate(groups):
         first, last = group[0].start(), group[-1].end()
         limit = groups[place + 1][0].start() if place + 1 < len(groups) else end
@@ -355,6 +392,8 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
 def _by_time(named: list[Mention]) -> list[Mention]:
     """Of versions of one solver that took different times, the slowest is bad and the others are good."""
     timed = [one for one in named if one.seconds]
+    if len(timed) == 1 and any(one.verdict == BAD and _SLOW.search(one.text) for one in named):
+        return [replace(one, verdict=one.verdict or GOOD) if one.seconds else one for one in named]
     if len(timed) < 2:
         return named
     # A version without a name is one of the only solver that is named.
