@@ -27,6 +27,8 @@ _DIED = re.compile(
     r"exit status [1-9]|SIG[A-Z]+|Segmentation fault|Aborted|ASSERTION VIOLATION|Fatal failure|suffered a",
     re.I,
 )
+# A line that goes on with the paragraph of the line before: no item of a list, no row of a table.
+_BROKEN = re.compile(r"^[^\n|].*\n(?![-*|>#\n]|\d+\. )(.{1,20})", re.M)
 # The other files of a finding, links to them, and what only exhume knows.
 _OURS = {
     r"\bseeds? \d|\brun \d+\b.*\bseed\b|--seed\b": "a seed: it means nothing to others",
@@ -209,6 +211,12 @@ def _last_line(report: Written) -> Iterator[str]:
         yield "end with 'Found by exhume (STRATEGY).' in a line of its own"
 
 
+def _paragraphs(report: Written) -> Iterator[str]:
+    for name in (Section.EXPECTED, Section.ACTUAL, Section.NOTES):
+        if broken := _BROKEN.search(prose_of(report.section(name))):
+            yield f"{name}: write a paragraph on one line, trackers keep line breaks: {broken[1]!r}"
+
+
 def _ours(report: Written) -> Iterator[str]:
     prose = {name: prose_of(text) for name, text in report.sections.items()}
     prose["the beginning"] = f"{report.title}\n{report.line}"
@@ -224,5 +232,6 @@ def _ours(report: Written) -> Iterator[str]:
 
 
 _RULES: tuple[Callable[[Written], Iterator[str]], ...] = (
-    _title, _fact_line, _sections, _input, _command, _expected, _actual, _versions, _stack, _last_line, _ours,
+    _title, _fact_line, _sections, _input, _command, _expected, _actual, _versions, _stack, _last_line,
+    _paragraphs, _ours,
 )  # fmt: skip

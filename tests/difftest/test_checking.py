@@ -111,6 +111,12 @@ def test_a_good_report_has_nothing_to_do() -> None:
         ("- Newest tried: 5.4.0, affected\n", "", "versions", "write '- Newest tried: ...'"),
         ("#1  smt", "#1  0x0000000000ab in smt", "stack", "leave out the addresses"),
         ("\nFound by exhume (API fuzzing).\n", "", "last line", "end with 'Found by exhume"),
+        (
+            "another fault",
+            "another\nfault",
+            "paragraphs",
+            "trackers keep line breaks: 'fault of the same th'",
+        ),
         ("another fault", "found with seed 7, another fault", "ours", "remove 'seed 7', a seed"),
         ("another fault", "see [that](../other/report.md)", "ours", "a relative link"),
         ("another fault", "minimised.trace", "ours", "a trace of exhume"),
