@@ -27,7 +27,7 @@ _DIED = re.compile(
     r"exit status [1-9]|SIG[A-Z]+|Segmentation fault|Aborted|ASSERTION VIOLATION|Fatal failure|suffered a",
     re.I,
 )
-# A line that goes on with the paragraph of the line before: no item of a list, no row of a table.
+# A line that continues the paragraph of the line before: no item of a list, no row of a table.
 _BROKEN = re.compile(r"^[^\n|].*\n(?![-*|>#\n]|\d+\. )(.{1,20})", re.M)
 # The other files of a finding, links to them, and what only exhume knows.
 _OURS = {

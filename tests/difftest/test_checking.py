@@ -115,7 +115,7 @@ def test_a_good_report_has_nothing_to_do() -> None:
             "another fault",
             "another\nfault",
             "paragraphs",
-            "trackers keep line breaks: 'fault of the same th'",
+            "line breaks: 'fault of the same th'",
         ),
         ("another fault", "found with seed 7, another fault", "ours", "remove 'seed 7', a seed"),
         ("another fault", "see [that](../other/report.md)", "ours", "a relative link"),
