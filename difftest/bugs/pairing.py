@@ -71,7 +71,7 @@ class Case:
         self._probe(releases)
         symptoms, unsettled = self._symptoms(releases, script)
         found: dict[str, Bug] = {}
-        still_open = flickers = ""
+        still_open = no_good_end = flickers = ""
         for symptom in sorted(symptoms, key=lambda one: class_of(one.finding_class).rank):
             states = self._settle(symptom, releases)
             pair = pair_of(releases, states)
@@ -79,12 +79,19 @@ class Case:
                 found.setdefault(pair[1], self._bug(symptom, pair))
             elif self.repeated:
                 flickers = symptom.finding_class
-            elif State.AFFECTED in states.values():
+            elif states.get(releases[-1]) is State.AFFECTED:
                 still_open = symptom.finding_class
+            elif State.AFFECTED in states.values():
+                no_good_end = symptom.finding_class
         if found:
             return list(found.values())
-        reasons = (("flicker", flickers), ("still-open", still_open), ("no-truth", unsettled))
-        for reason, detail in reasons:
+        reasons = {
+            "flicker": flickers,
+            "still-open": still_open,
+            "no-good-end": no_good_end,
+            "no-truth": unsettled,
+        }
+        for reason, detail in reasons.items():
             if detail:
                 return [self._unverified(reason, detail)]
         return [self._nothing(releases)]

@@ -165,6 +165,7 @@ REASONS = {
     "never-shown": "no release that was tried shows a bug: it needs a build between releases, another"
     " machine, or options that the issue does not name",
     "still-open": "the newest release shows it",
+    "no-good-end": "no release after the last one that shows it takes the formula and ends in time",
     "no-truth": "releases disagree, and nothing says which answer is right",
     "flicker": "runs of the same release differ, and no release is free of it",
 }

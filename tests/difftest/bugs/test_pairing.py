@@ -117,6 +117,7 @@ def test_a_gap_in_the_bug_is_seen_by_the_neighbours() -> None:
 def test_what_no_pair_is_verified_of_has_a_reason() -> None:
     assert why(examine(lambda n, _: OK)[0]) == "never-shown"
     assert why(examine(lambda n, _: ("crash", None))[0]) == "still-open"
+    assert why(examine(lambda n, _: ("crash", None) if n < 8 else ("refused", None))[0]) == "no-good-end"
     assert why(examine(lambda n, _: ("timeout", None))[0]) == "undecided"
     assert why(examine(lambda n, _: None)[0]) == "undecided"
     assert why(examine(lambda n, _: OK, solver="opensmt")[0]) == "no-releases"
