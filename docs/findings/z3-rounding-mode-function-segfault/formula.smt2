@@ -1,5 +1,5 @@
 (declare-const r RoundingMode)
 (declare-const b (_ BitVec 16))
 (declare-fun f (RoundingMode (_ BitVec 16)) Float32)
-(assert (fp.geq (f r b) (f r b)))
+(assert (fp.isZero (f r b)))
 (check-sat)
