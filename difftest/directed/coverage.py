@@ -33,7 +33,7 @@ create table if not exists build (spec varchar, program varchar, sources varchar
 create table if not exists function (id integer primary key, file varchar, name varchar);
 create table if not exists line (id integer primary key, file varchar, number integer, function integer);
 create table if not exists formula (
-    key varchar primary key, outcome varchar, seconds double, lines integer[]
+    key varchar primary key, outcome varchar, seconds double, lines integer[], functions integer[]
 );
 """
 
@@ -96,12 +96,13 @@ class CoverageMap:
                         f"{self.path}: a map of another build ({found[0]}, sources in {found[2]});"
                         " name a new file"
                     )
-                lines = self._opened.execute("select file, number, id from line").fetchall()
+                lines = self._opened.execute("select file, number, id, function from line").fetchall()
                 functions = self._opened.execute("select file, name, id from function").fetchall()
         except BaseException:
             self._opened.close()
             raise
-        self._lines: dict[tuple[str, int], int] = {(file, number): id_ for file, number, id_ in lines}
+        self._lines: dict[tuple[str, int], int] = {(file, number): id_ for file, number, id_, _ in lines}
+        self._owners: dict[int, int | None] = {id_: function for *_, id_, function in lines}
         self._functions: dict[Function, int] = {(file, name): id_ for file, name, id_ in functions}
 
     def __enter__(self) -> Self:
@@ -134,11 +135,19 @@ class CoverageMap:
             if self._new[0]:
                 sql = "insert into line select unnest(?), unnest(?), unnest(?), unnest(?::integer[])"
                 self._opened.execute(sql, self._new)
-            row = [key, outcome, seconds, None if lines is None else sorted(lines)]
-            self._opened.execute("insert or replace into formula values (?, ?, ?, ?)", row)
+            row = [key, outcome, seconds, *self._row(lines)]
+            self._opened.execute("insert or replace into formula values (?, ?, ?, ?, ?)", row)
             self._opened.execute("commit")
         for column in (*self._new, *self._new_functions):
             column.clear()
+
+    def _row(self, lines: Iterable[int] | None) -> tuple[list[int] | None, list[int] | None]:
+        """The lines and functions of a formula as they are stored."""
+        if lines is None:
+            return None, None
+        ran = sorted(lines)
+        owners = {self._owners[line] for line in ran}
+        return ran, sorted(owner for owner in owners if owner is not None)
 
     def totals(self) -> Totals:
         """What all formulas of the map run together."""
@@ -166,6 +175,7 @@ class CoverageMap:
             id_ = self._lines[file, number] = len(self._lines)
             at = bisect(spans, number, key=lambda span: span[0]) - 1
             owner = spans[at][2] if at >= 0 and number <= spans[at][1] else None
+            self._owners[id_] = owner
             for column, value in zip(self._new, (id_, file, number, owner), strict=True):
                 column.append(value)
         return id_
@@ -189,12 +199,11 @@ class CoverageMap:
 
 
 _TOTALS = """
-with ran as (select distinct unnest(lines) as id from formula)
 select
     (select count(*) from formula where lines is not null),
-    (select count(*) from ran join line using (id)),
+    (select count(distinct id) from (select unnest(lines) as id from formula)),
     (select count(*) from line),
-    (select count(distinct function) from ran join line using (id)),
+    (select count(distinct id) from (select unnest(functions) as id from formula)),
     (select count(distinct function) from line)
 """
 
@@ -230,8 +239,7 @@ def formulas_running(path: Path, functions: Iterable[Function]) -> dict[str, fro
 
 
 _RUNNING = """
-with changed as (select id, function from line where function in (select unnest(?::integer[]))),
-ran as (select key, unnest(lines) as id from formula),
-found as (select key, list(distinct function) as functions from ran join changed using (id) group by key)
-select key, functions from formula left join found using (key) where lines is not null
+with ran as (select key, unnest(functions) as id from formula),
+found as (select key, list(id) as functions from ran where id in (select unnest(?::integer[])) group by key)
+select formula.key, found.functions from formula left join found using (key) where lines is not null
 """

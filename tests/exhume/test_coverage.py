@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from difftest.directed import changes, measuring
 from difftest.directed.changes import function_lines
-from difftest.directed.coverage import BadMap, formula_key, formulas_running
+from difftest.directed.coverage import BadMap, CoverageMap, formula_key, formulas_running
 from difftest.directed.direction import Difference, Direction
 from difftest.directed.gcov import BadCounts, ObjectFile, read_counts
 from solvers.builds import Flavour
@@ -261,6 +262,20 @@ def test_a_killed_command_continues(
     assert ended.code == 0, ended.err
     assert (ended.json["known"], ended.json["done"], ended.json["formulas"]) == (2, 2, 4)
     assert {path.name for path in tmp_path.iterdir()} == {"formulas", "map"}
+
+
+def test_a_stopped_one_keeps_what_is_done(toy: Path, tmp_path: Path) -> None:
+    solver, stop = find_solver(spec(toy)), threading.Event()
+    formulas: list[measuring.Formula] = [(text, ()) for text in TEXTS.values()]
+    with CoverageMap(tmp_path / "map", solver, toy / "checkout") as store:
+        running = measuring.measure(store, solver, formulas, 5.0, stop=stop)
+        assert next(running).done == 1
+        stop.set()
+        done = [1, *(progress.done for progress in running)][-1]
+        assert 0 < done == store.totals().formulas < len(formulas)
+        *_, end = measuring.measure(store, solver, formulas, 5.0)
+        assert (end.known, end.done) == (done, len(formulas) - done)
+        assert store.totals().formulas == len(formulas)
 
 
 def direction(toy: Path, tmp_path: Path, name: str, old: str, new: str) -> Direction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from base.errors import ExhumeError
 from difftest import find_solver
+from difftest.directed.coverage import formulas_running
 from exhume.cli import run as exhume
 from solvers.builds import (
     BuildFailed,
@@ -202,3 +204,22 @@ def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     with pytest.raises(EnvironmentProblem, match=r"needs cmake, which is not on the path \(pip install"):
         build_release(Z3, "0.9.0", Flavour(), 1)
+
+
+def test_what_formulas_run_on_a_build_with_coverage(
+    tmp_path: Path, index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack(index, PROGRAM.replace("count < 3", "count < 9"))
+    assert exhume(["solvers", "build", "z3==0.9.0", "--coverage", "--jobs", "1"]) == 0
+    spec = capsys.readouterr().out.splitlines()[-1].removeprefix("spec: ")
+    file, made = tmp_path / "a.smt2", tmp_path / "map"
+    file.write_text("(check-sat)\n")
+    command = ["solvers", "coverage", spec, "--formulas", str(file), "--out", str(made), "--json"]
+    assert exhume(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["formulas"], found["functions_run"], found["functions"]) == (1, 1, 1)
+    assert 0 < found["lines_run"] <= found["lines"] < PROGRAM.count("\n")
+    assert list(formulas_running(made, [("main.cpp", "main")]).values()) == [{("main.cpp", "main")}]
+    # Its options are those of any release: a limit of its own, and a check of its models.
+    limited = find_solver(spec).with_time_limit(3)
+    assert limited.options(Script(b"")) == ("timeout=3000", "model_validate=true")
