@@ -1,0 +1,421 @@
+"""What the experiments share: units that are measured once, commands on one core, causes, tables and pages.
+
+An experiment is a list of units. Each is one run of one tool, kept in a folder of its own below ``units``,
+and ends as one row in that folder's ``row.json``. A unit with a row is never measured again, so that an
+experiment can be stopped at any time, and several processes on different cores can share its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import duckdb
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from base.files import new_file, put_json  # noqa: E402
+from base.locks import lock_folder  # noqa: E402
+from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
+from difftest.bugs.statistics import Comparison, Fuzzer, compare  # noqa: E402
+from difftest.campaign.stored import read_campaign  # noqa: E402
+from difftest.errors import DifftestError  # noqa: E402
+from difftest.triage.classes import class_of  # noqa: E402
+from difftest.triage.folder import FindingFolder  # noqa: E402
+from difftest.triage.key import count_under  # noqa: E402
+from difftest.triage.store import folders_of  # noqa: E402
+from exhume.commands.options import parse_duration  # noqa: E402
+from exhume.pages.plots import Plot  # noqa: E402
+from exhume.pages.rendering import write_html  # noqa: E402
+from exhume.screens.console import say  # noqa: E402
+from exhume.screens.interrupt import stop_on_interrupt  # noqa: E402
+
+EXHUME = (
+    sys.executable,
+    "-c",
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); import exhume.cli as c; c.main()",
+)
+"""The command line of this exhume, also from another folder."""
+ROW = "row.json"
+RUN = "run.json"
+UNITS = "units"
+CAMPAIGN = "campaign"
+
+_LIMITS_OF_FILES = (1_000_000, 64 << 30)
+# A tool that ends so often in a row without writing any file cannot run.
+_MOST_FAILED_STARTS = 20
+_SECONDS_TO_END = 60.0
+
+# Sun et al., ICSE 2023, sections IV-B and IV-D: known unique bugs, distinguished by the correcting commit.
+PAPERS = (
+    ("HistFuzz, 139 formulas of issues before the releases", "z3 4.8.5, CVC4 1.7", "120", "11"),
+    ("HistFuzz", "z3 4.8.14, cvc5 0.0.5", "120", "10"),
+    ("HistFuzz, atoms at random", "z3 4.8.14, cvc5 0.0.5", "120", "9"),
+    ("HistFuzz, skeletons of normal formulas, atoms at random", "z3 4.8.14, cvc5 0.0.5", "120", "7"),
+)
+
+Row = dict[str, Any]
+
+
+class Stopped(Exception):
+    """The experiment was stopped, or its time was up, while it worked on a unit."""
+
+
+# Units
+
+
+def measure_units(
+    out: Path,
+    units: Sequence[tuple[str, str]],
+    measure: Callable[[str, Path], Row],
+    seconds: float,
+    deadline: float,
+    stop: threading.Event,
+) -> list[Row]:
+    """Measure the units that have no row yet, in their order; the rows of all units that are done.
+
+    A unit is its name, which is a path below the folder, and what it runs; DifftestError if its row says that
+    it ran something else. No unit is started that could not run for ``seconds`` before the ``deadline`` (of
+    ``time.monotonic``). Units that another process works on are left to it.
+    """
+    for name, what in units:
+        row = _read_row(out / UNITS / name)
+        if row is not None and row["what"] != what:
+            raise DifftestError(f"{out / UNITS / name} ran {row['what']!r}, not {what!r}: name a new folder")
+    for number, (name, what) in enumerate(units, 1):
+        folder = out / UNITS / name
+        if _read_row(folder) is not None:
+            continue
+        if stop.is_set() or time.monotonic() + seconds > deadline:
+            say("stopped; the same command continues")
+            break
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = lock_folder(folder)
+        except BlockingIOError:
+            continue
+        try:
+            if _read_row(folder) is None:
+                say(f"{number} of {len(units)}: {name}")
+                put_json(folder / ROW, {**measure(name, folder), "what": what})
+        except Stopped:
+            say(f"{name} is not finished; the same command continues")
+            break
+        finally:
+            os.close(lock)
+    return [row for name, _ in units if (row := _read_row(out / UNITS / name)) is not None]
+
+
+def _read_row(folder: Path) -> Row | None:
+    file = folder / ROW
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else None
+
+
+@contextmanager
+def bounded(time_left: str | None) -> Iterator[tuple[threading.Event, float]]:
+    """An event that Ctrl-C sets, and the end of ``time_left`` (such as ``60m``); and the deadline itself."""
+    seconds = parse_duration(time_left) if time_left else None
+    with stop_on_interrupt() as stop:
+        timer = threading.Timer(seconds or 0, stop.set)
+        timer.daemon = True
+        if seconds:
+            timer.start()
+        try:
+            yield stop, time.monotonic() + seconds if seconds else float("inf")
+        finally:
+            timer.cancel()
+
+
+def use_core(core: int | None) -> None:
+    """Bind this process, and with it all that it starts, to one core."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})
+
+
+# Runs
+
+
+def exhume(stop: threading.Event, *arguments: str) -> str:
+    """Run an exhume command; its standard output. Stopped if ``stop`` is set before it ends, DifftestError if
+    it fails.
+    """
+    process = subprocess.Popen(
+        [*EXHUME, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C is passed on once, below
+    )
+    while True:
+        try:
+            said, problems = process.communicate(timeout=0.5)
+            break
+        except subprocess.TimeoutExpired:
+            if stop.is_set():
+                _end(process)
+                raise Stopped from None
+    if process.returncode not in (0, 1):
+        last = problems.strip().rpartition("\n")[2]
+        raise DifftestError(f"exhume {shlex.join(arguments)}: exit code {process.returncode}: {last}")
+    return said
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def child_seconds() -> float:
+    """Processor time of this process' ended children and of all that they waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_tool(command: Sequence[str], folder: Path, seconds: float, seed: int, stop: threading.Event) -> Row:
+    """Run a tool for ``seconds``; a record of it, kept in the folder's ``run.json``: a run that was recorded
+    is not repeated, one that was not is discarded.
+
+    The tool is started again when it ends before its time (some end at the first bug). In its command ``{}``
+    stands for the folder that it writes to, which is also its working folder and another one for every start,
+    and ``{seed}`` for a number: the repeat's, and another one for every further start. DifftestError for a
+    tool that cannot run.
+    """
+    if (folder / RUN).is_file():
+        return dict(json.loads((folder / RUN).read_text("utf-8")))
+    for earlier in folder.glob("start-*"):
+        shutil.rmtree(earlier)
+    before, begun, clock = child_seconds(), time.time(), time.monotonic()
+    ended: list[str] = []
+    failed = 0
+    while (left := seconds - (time.monotonic() - clock)) > 0:
+        argv = [part.replace("{seed}", str(seed + 1000 * len(ended))) for part in command]
+        target = folder / f"start-{len(ended) + 1}"
+        run: FuzzerRun = run_fuzzer(argv, target, FuzzerLimits(left, *_LIMITS_OF_FILES), stop)
+        if stop.is_set():
+            raise Stopped
+        ended.append(run.ended)
+        failed = 0 if run.tests or run.skipped else failed + 1
+        if failed == _MOST_FAILED_STARTS:
+            raise DifftestError(f"{shlex.join(argv)}: {failed} starts without a file: {run.ended}")
+    record = {
+        "begun": begun,
+        "seconds": round(time.monotonic() - clock, 1),
+        "cpu_seconds": round(child_seconds() - before, 1),
+        "starts": len(ended),
+        "ended": ended[-1],
+    }
+    put_json(folder / RUN, record)
+    return record
+
+
+def written_by(folder: Path, inside: Sequence[str]) -> list[Path]:
+    """The folders below those of a tool's starts that hold its triggers; ``inside`` are their paths there."""
+    starts = sorted(folder.glob(f"start-*/{TESTS}"))
+    return [found for start in starts for one in inside or ("",) if (found := start / one).is_dir()]
+
+
+def copied(corpus: Path, target: Path) -> Path:
+    """A copy of a corpus, for one hunt: a hunt writes its findings into its corpus."""
+    target.unlink(missing_ok=True)
+    shutil.copyfile(corpus, target)
+    return target
+
+
+def hunt_command(specs: Sequence[str], options: Sequence[str], seconds: float) -> list[str]:
+    """The command of a hunt, for ``run_tool``: its campaign comes to be in the folder ``campaign``.
+
+    DifftestError for a spec with ``{}``, which would name that folder.
+    """
+    if wrong := [spec for spec in specs if "{}" in spec]:
+        raise DifftestError(f"{wrong[0]!r}: write the command line without {{}}, the file then comes last")
+    solvers = [part for spec in specs for part in ("--solver", spec)]
+    times = ["--time", f"{seconds:g}s", "--seed", "{seed}", "--out", CAMPAIGN]
+    return [*EXHUME, "hunt", *solvers, *times, *options]
+
+
+def hunt_of(folder: Path) -> Path | None:
+    """The campaign of a unit's hunt; None if it ended before it made one."""
+    return next((one for one in written_by(folder, (CAMPAIGN,)) if (one / "findings").is_dir()), None)
+
+
+def counts_of_hunt(campaign: Path | None) -> Row:
+    """How many tests a hunt ran, and how many of them all solvers decided."""
+    buckets = read_campaign(campaign).buckets if campaign else ()
+    return {name: sum(getattr(bucket, name) for bucket in buckets) for name in ("tests", "decided")}
+
+
+# Causes
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What is counted once: a key, and the first release that is free of it (empty where that is not known,
+    ``none`` if the newest is not).
+    """
+
+    key: str
+    first_good: str
+    finding_class: str
+    is_strict: bool
+
+    @property
+    def name(self) -> str:
+        """Names it in tables."""
+        return f"{self.key} {self.first_good}".strip()
+
+    @property
+    def is_severe(self) -> bool:
+        """Whether its class is graver than a crash: a wrong answer, or a wrong step of a proof."""
+        return class_of(self.finding_class).rank < class_of("crash").rank
+
+
+def settle(campaign: Path, reduction: float, bisect: bool, stop: threading.Event) -> None:
+    """Reduce the findings of a campaign for ``reduction`` seconds each (0: not at all), find their releases,
+    and merge those of one cause.
+    """
+    if reduction:
+        exhume(stop, "reduce", "--all", str(campaign), "--time", f"{reduction:g}s")
+    if bisect:
+        exhume(stop, "bisect", "--all", str(campaign))
+    exhume(stop, "triage", str(campaign))
+
+
+def causes_of(campaign: Path | None) -> list[Cause]:
+    """The causes of a campaign's findings. A key folds into a shorter one of the same first good release.
+
+    Strict causes show with the solvers' default options, and are more than a missing or a slow answer.
+    """
+    found: dict[str, dict[str, Cause]] = {}
+    folders = folders_of(campaign) if campaign and (campaign / "findings").is_dir() else []
+    for folder in sorted(folders, key=lambda one: (len(one.key), one.key)):
+        release = _first_good(folder)
+        known = found.setdefault(release, {})
+        key = count_under(folder.key, known)
+        name = str(folder.data["class"])
+        strict = "[" not in folder.key and class_of(name).level == "error"
+        if key not in known or (strict and not known[key].is_strict):
+            known[key] = Cause(key, release, name, strict)
+    return [cause for causes in found.values() for cause in causes.values()]
+
+
+def _first_good(folder: FindingFolder) -> str:
+    if not folder.bisection:
+        return ""
+    return str(folder.bisection.get("first_fixed") or "none")
+
+
+def counted(causes: Sequence[Cause]) -> Row:
+    """The columns of a row about causes."""
+    return {
+        "causes": len(causes),
+        "strict": sum(cause.is_strict for cause in causes),
+        "severe": sum(cause.is_severe for cause in causes),
+        "by_class": dict(sorted(Counter(cause.finding_class for cause in causes).items())),
+        "names": sorted(cause.name for cause in causes),
+    }
+
+
+# Results
+
+
+def ranked(one: Fuzzer, other: Fuzzer) -> Comparison:
+    """Two tools that were measured on the same bugs: rank tests and effect size."""
+    (found,) = compare([one, other])
+    return found
+
+
+def p_value(value: float | None) -> str:
+    """A p-value for people; a dash without one."""
+    return "-" if value is None else f"{value:.3g}"
+
+
+def middle(values: Sequence[float]) -> float:
+    """The median."""
+    return float(median(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a page and of the terminal; all columns but the first ``texts`` are numbers."""
+
+    title: str
+    note: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: int = 1
+
+
+def papers(rows: Sequence[Sequence[str]]) -> Table:
+    """The papers' numbers, to stand beside ours."""
+    note = "Sun et al., ICSE 2023: known unique bugs, distinguished by the commit that corrects them."
+    return Table("The papers' numbers", note, ("tool", "releases", "hours", "bugs"), rows, 2)
+
+
+def show(tables: Sequence[Table]) -> None:
+    """Print tables as Markdown."""
+    for table in tables:
+        print(f"\n{table.title}\n\n{table.note}\n")
+        marks = ["---" if n < table.texts else "---:" for n in range(len(table.head))]
+        for line in (table.head, marks, *table.rows):
+            print("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |")
+
+
+def write_results(
+    out: Path,
+    title: str,
+    about: str,
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    tables: Sequence[Table],
+    plots: Sequence[Plot],
+) -> None:
+    """Write ``rows.parquet`` with these columns (name and type) and the page ``index.html``."""
+    put_parquet(out / "rows.parquet", rows, columns)
+    write_html(out / "index.html", "experiment.html", title=title, about=about, tables=tables, plots=plots)
+
+
+def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> None:
+    """Write rows as Parquet; what is a list or a mapping becomes JSON."""
+    with new_file(file) as draft, closing(duckdb.connect(config={"threads": "1"})) as opened:
+        opened.execute(f"create table data ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
+        if rows:
+            values = [[_cell(row.get(name)) for name in columns] for row in rows]
+            opened.executemany(f"insert into data values ({', '.join('?' * len(columns))})", values)
+        target = "'" + str(draft).replace("'", "''") + "'"
+        opened.execute(f"copy data to {target} (format parquet, compression zstd)")
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+# The command line
+
+
+def named(text: str) -> tuple[str, tuple[str, ...]]:
+    """``NAME=WORDS`` as the name and the words, split like a shell does; ValueError without a name."""
+    name, _, rest = text.partition("=")
+    if not name or not all(c.isalnum() or c in "-_.+" for c in name):
+        raise ValueError(text)
+    return name, tuple(shlex.split(rest))

@@ -1,0 +1,232 @@
+"""The experiments measure what is missing, count what tools wrote, and write a table and a page."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import duckdb
+import pytest
+
+from base.errors import ExhumeError
+from difftest.bugs.pairing import Case
+from difftest.bugs.records import BUNDLED, Benchmark, Bug, write_records
+from difftest.bugs.shelf import Shelf
+from solvers.running.runner import Runner
+from solvers.specs import find_solver
+from tests.difftest.bugs.planted import Planted, trigger
+from tests.releases import no_release
+
+SCRIPTS = Path(__file__).parents[2] / "scripts" / "experiments"
+SOLVER = """
+import os, re, sys
+text = open(sys.argv[-1]).read()
+if "{0}" in text:
+    os.abort()
+print("sat\\n" * len(re.findall("check-sat", text)))
+"""
+BOOM = "(declare-const boom Int)\n(assert (> boom 1))\n(check-sat)\n"
+LOUD = f"""
+import os
+os.makedirs("found")
+open("found/a.smt2", "w").write({BOOM!r})
+open("found/b.smt2", "w").write({BOOM!r}.replace("1", "2"))
+open("found/c.smt2", "w").write({BOOM!r}.replace("boom", "calm"))
+open("scratch.smt2", "w").write({BOOM!r}.replace("boom", "bang"))
+import time
+time.sleep(60)
+"""
+QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(1.1)\n"
+
+
+def script(name: str) -> ModuleType:
+    """A script as a module."""
+    loader = SourceFileLoader(name.replace("-", "_"), str(SCRIPTS / name))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[loader.name] = module
+    loader.exec_module(module)
+    return module
+
+
+def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPTS / name), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def rows_of(got: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    assert got.returncode == 0, got.stderr
+    rows: list[dict[str, Any]] = json.loads(got.stdout)
+    return rows
+
+
+def equal_time(tmp_path: Path) -> list[object]:
+    """The options of an experiment with two toy peers and two toy solvers, of which one dies of ``boom``."""
+    for name, word in (("one", "boom"), ("two", "never")):
+        (tmp_path / f"{name}.py").write_text(SOLVER.format(word))
+    for name, text in (("loud", LOUD), ("quiet", QUIET)):
+        (tmp_path / f"{name}.py").write_text(text)
+    python = f"{sys.executable} -I -S"
+    specs = [f"{name}={python} {tmp_path / name}.py" for name in ("one", "two")]
+    options: list[object] = ["--out", tmp_path / "out", "--minutes", "0.05", "--pair", "toys", *specs]
+    for name in ("loud", "quiet"):
+        options += ["--peer", f"{name}={python} {tmp_path / name}.py", "--only", name]
+    return [*options, "--triggers", "loud=found", "--no-bisect", "--reduce", "0"]
+
+
+@pytest.mark.slow
+def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
+    options = equal_time(tmp_path)
+    loud, quiet = rows_of(run("equal-time", *options, "--repeats", 1, "--json"))
+    assert (loud["tool"], loud["files"], loud["starts"]) == ("loud", 3, 1)
+    assert (loud["causes"], loud["strict"], loud["severe"], loud["by_class"]) == (1, 1, 0, {"crash": 1})
+    assert (quiet["causes"], quiet["names"]) == (0, [])
+    # It ends after a second each time.
+    assert quiet["starts"] >= 2
+    assert loud["seconds"] >= 3
+    assert 0 < loud["cpu_seconds"] < loud["seconds"] + 3
+
+    # What is there is not measured again, what is not is: each repeat is a row.
+    times = [file.stat().st_mtime_ns for file in sorted((tmp_path / "out").rglob("row.json"))]
+    rows = rows_of(run("equal-time", *options, "--repeats", 2, "--json"))
+    assert [row["repeat"] for row in rows] == [1, 1, 2, 2]
+    assert [file.stat().st_mtime_ns for file in sorted((tmp_path / "out").rglob("1/row.json"))] == times
+    table = "select tool, repeat, causes, by_class from read_parquet(?) order by all"
+    found = duckdb.execute(table, [str(tmp_path / "out" / "rows.parquet")]).fetchall()
+    assert [row[:3] for row in found] == [("loud", 1, 1), ("loud", 2, 1), ("quiet", 1, 0), ("quiet", 2, 0)]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "<td>loud</td>" in page and "http" not in page.partition("</style>")[2]
+
+    # The columns of the table: the best peer is loud.
+    printed = run("equal-time", *options, "--repeats", 2).stdout
+    assert "| quiet | 2 | 0 | 0 | 0 | 0 | 0 |" in printed
+    assert "0.00 (p " in printed
+
+    # Another command is another experiment.
+    (tmp_path / "loud.py").rename(tmp_path / "other.py")
+    changed = [str(option).replace("loud.py", "other.py") for option in options]
+    got = run("equal-time", *changed, "--repeats", 2)
+    assert got.returncode == 2
+    assert "name a new folder" in got.stderr
+
+
+@pytest.mark.slow
+def test_a_tool_that_cannot_run_is_an_error_and_no_row(tmp_path: Path) -> None:
+    options = equal_time(tmp_path)
+    (tmp_path / "loud.py").write_text("raise SystemExit('no such seeds')")
+    got = run("equal-time", *options, "--repeats", 1, "--minutes", 10)
+    assert got.returncode == 2
+    assert "20 starts without a file: exit status 1: no such seeds" in got.stderr
+    assert not list((tmp_path / "out").rglob("row.json"))
+
+
+def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
+    got = run("equal-time", *equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
+    assert got.returncode == 0
+    assert "the same command continues" in got.stderr
+    assert not list((tmp_path / "out").rglob("start-*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("equal-time", ("--peer", "x"), "has no command"),
+        ("equal-time", ("--only", "exhume"), "hunts need --corpus FILE"),
+        ("equal-time", ("--peer", "=x"), "write NAME="),
+        ("equal-time", ("--arm", "a=", "--arm", "a="), "two tools are called a"),
+        ("equal-time", ("--triggers", "nobody=x"), "no tool is called nobody"),
+        ("future-bugs", (), "no-history needs --plain"),
+    ],
+)
+def test_wrong_options_of_experiments_are_one_line(
+    name: str, options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with patch.object(sys, "argv", [name, "--out", "out", *options]), pytest.raises(SystemExit) as ended:
+        script(name).main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def row(release: str, arm: str, repeat: int, **found: float) -> dict[str, Any]:
+    return {
+        "release": release,
+        "arm": arm,
+        "repeat": repeat,
+        "history": 5,
+        "bugs": 2,
+        "to_find": ["a", "b"],
+        "found_after": found,
+        "found": len(found),
+        "causes": 3,
+        "tests": 100,
+    }
+
+
+def test_complete_repeats_of_all_releases_are_compared() -> None:
+    future = script("future-bugs")
+    rows = [row(r, "with", n, a=5.0, b=9.0) for r in ("4.1", "4.2") for n in (1, 2, 3)]
+    rows += [row("4.1", "without", n) for n in (1, 2, 3)] + [row("4.2", "without", n, a=50.0) for n in (1, 2)]
+    fuzzers, repeats = future.pooled(rows, 60.0)
+    assert repeats == 2
+    assert [fuzzer.name for fuzzer in fuzzers] == ["with", "without"]
+    assert [fuzzer.counts for fuzzer in fuzzers] == [[4, 4], [1, 1]]
+    assert fuzzers[0].bugs == ("4.1/a", "4.1/b", "4.2/a", "4.2/b")
+    everything, each, papers = future.tables_of(rows, 60.0)
+    assert everything.rows[0][:4] == ["with", "4", "4", "5 s"]
+    assert everything.rows[1][:4] == ["without", "4", "1", "-"]
+    assert everything.rows[1][-1] == "1.00"
+    assert each.rows[3] == ["4.2", "without", "2", "5", "2", "1", "3", "100", "1"]
+    assert ("HistFuzz", "z3 4.8.14, cvc5 0.0.5", "120", "10") in papers.rows
+    assert len(future.plots_of(rows, 60.0)) == 1
+    assert future.pooled(rows[:1] + rows[6:7], 60.0)[1] == 1
+    assert future.pooled(rows[:1] + rows[-1:], 60.0) == ([], 0)
+
+
+def test_bugs_of_the_history_are_not_to_be_found() -> None:
+    future = script("future-bugs")
+    shelf = Planted(lambda n, _: ("crash", None) if n < 7 else ("ok", "sat"))
+    later = Planted(lambda n, _: ("crash", None) if n < 12 else ("ok", "sat"))
+    bugs = []
+    for place, text, issue in ((shelf, "x", "z3#1"), (later, "y", "z3#2"), (later, "z", "z3#1")):
+        other = trigger(text=trigger().text.replace("x", text), issue=issue)
+        with Runner(warm=False) as runner:
+            bugs += [bug for bug in Case(other, place, runner).examine() if isinstance(bug, Bug)]
+    assert [bug.first_good for bug in bugs] == ["4.7", "4.12", "4.12"]
+    split = future.Split.at("4.8", bugs, shelf, "z3")
+    assert (split.history, split.future) == ((bugs[0],), (bugs[1],))
+    before = future.Split.at("4.2", bugs, shelf, "z3")
+    assert (len(before.history), len(before.future)) == (0, 3)
+    assert split.digest != before.digest
+
+
+@pytest.mark.slow
+def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: Path) -> None:
+    try:
+        Shelf().releases("z3")
+        find_solver("z3==4.8.6").check_starts()
+    except ExhumeError as problem:
+        no_release(problem)
+    future = script("future-bugs")
+    bugs = [bug for bug in Benchmark(BUNDLED).bugs.values() if not bug.options and not bug.flaky]
+    split = future.Split.at("4.8.6", bugs, Shelf(), "z3")
+    small = sorted(split.history, key=lambda bug: len(bug.text))[:2]
+    write_records(tmp_path / "bugs.jsonl", [*small, *split.future[:3]])
+    options: list[object] = ["--bugs", tmp_path, "--out", tmp_path / "out", "--release", "4.8.6"]
+    options += ["--arm", "opfuzz=--strategy opfuzz", "--minutes", "0.25", "--repeats", "1", "--json"]
+    (got,) = rows_of(run("future-bugs", *options))
+    assert (got["history"], got["bugs"], len(got["to_find"])) == (2, 3, 3)
+    assert got["to_find"] == sorted(bug.id for bug in split.future[:3])
+    assert set(got["found_after"]) <= set(got["to_find"])
+    assert (got["arm"], got["release"], got["starts"] >= 1) == ("opfuzz", "4.8.6", True)
+    assert rows_of(run("future-bugs", *options)) == [got]
+    corpus = tmp_path / "out" / "corpora" / "4.8.6" / "history.duckdb"
+    with duckdb.connect(str(corpus), read_only=True) as opened:
+        assert opened.execute("select count(*) from formula").fetchone() == (2,)
