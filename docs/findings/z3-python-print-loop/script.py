@@ -1,8 +1,8 @@
-"""z3 5.4.0: the Python interface does not print a loop whose bound is a term."""
+"""z3 5.4.0: the Python interface does not print a loop whose bounds are arguments."""
 
 import z3
 
-text = "(declare-const r RegLan) (declare-const n Int) (assert (= (re.loop r n) r))"
+text = "(declare-const r RegLan) (assert (= (re.loop r 1 3) r))"
 formula = z3.parse_smt2_string(text)[0]
 print(formula.sexpr())
 try:
