@@ -41,6 +41,26 @@ _SANITIZER_OPTIONS = """
 const char *__asan_default_options(void) { return "detect_leaks=0:allocator_may_return_null=1"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 """
+# Counts are written when a program ends as usual; here also when it crashes, or ends in haste.
+_WRITE_COUNTS = """
+#include <signal.h>
+#include <unistd.h>
+void __gcov_dump(void);
+static void crashed(int number) {
+    signal(number, SIG_DFL);
+    alarm(10);
+    __gcov_dump();
+    raise(number);
+}
+__attribute__((constructor)) static void begin(void) {
+    static const int numbers[] = {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGTERM};
+    for (unsigned at = 0; at < sizeof numbers / sizeof *numbers; ++at) signal(numbers[at], crashed);
+}
+void _Exit(int code) {
+    __gcov_dump();
+    _exit(code);
+}
+"""
 
 Progress = Callable[[int, int], None]
 
@@ -80,6 +100,13 @@ class Flavour:
         """The options of ``exhume solvers build`` that make it."""
         options = [f"--{name}" for name in ("debug", "coverage") if getattr(self, name)]
         return [*options, *(["--sanitize", ",".join(self.sanitizers)] if self.sanitizers else [])]
+
+    @property
+    def linked_code(self) -> str:
+        """C code that its program gets besides its own, if any. Sanitizers bring handlers of crashes."""
+        if self.sanitizers:
+            return _SANITIZER_OPTIONS
+        return _WRITE_COUNTS if self.coverage else ""
 
     @property
     def compiler_flags(self) -> list[str]:
@@ -225,7 +252,8 @@ def _folder_of_cmake(build: Build, unpacked: Path) -> Path:
 def _compile(build: Build, source: Path, objects: Path, flavour: Flavour, jobs: int, run: _Steps) -> None:
     cmake = _require_program("cmake")
     flags = flavour.compiler_flags
-    linked = [*flags, str(_options_object(objects.parent, run))] if flavour.sanitizers else flags
+    code = flavour.linked_code
+    linked = [*flags, str(_linked_object(objects.parent, code, run))] if code else flags
     # The flags stand in place of those that CMake adds for a type of build.
     kind = "Debug" if flavour.debug else "Release"
     settings = [
@@ -242,9 +270,9 @@ def _compile(build: Build, source: Path, objects: Path, flavour: Flavour, jobs: 
     run([cmake, "--build", str(objects), "--parallel", str(jobs), *targets])
 
 
-def _options_object(work: Path, run: _Steps) -> Path:
-    source, made = work / "sanitizer_options.c", work / "sanitizer_options.o"
-    source.write_text(_SANITIZER_OPTIONS, "utf-8")
+def _linked_object(work: Path, code: str, run: _Steps) -> Path:
+    source, made = work / "linked.c", work / "linked.o"
+    source.write_text(code, "utf-8")
     run([_require_program("cc"), "-c", str(source), "-o", str(made)])
     return made
 

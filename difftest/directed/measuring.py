@@ -2,7 +2,8 @@
 
 Solvers run in parallel; counts are read and stored by one thread. A run writes its counts when its program
 ends by itself, so the solver gets a limit of its own on the time of each question, where its profile names
-one (``time_limit``), and is ended only later. A run that is ended from outside, or crashes, leaves no counts.
+one (``time_limit``), and is ended only later. A run that is ended from outside leaves no counts; in a crash
+they are written if exhume has built the program (``solvers.builds``).
 """
 
 from __future__ import annotations

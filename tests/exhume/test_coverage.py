@@ -28,7 +28,7 @@ from solvers.sources import sources_of_program
 from solvers.specs import find_solver
 from tests.once import made_once
 
-MISSING = [program for program in ("g++", "gcov", "env") if shutil.which(program) is None]
+MISSING = [program for program in ("gcc", "g++", "gcov", "env") if shutil.which(program) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
 
 ALPHA = """
@@ -65,7 +65,7 @@ public:
     T get() const { return m_value; }
 };
 """
-# "slow" takes until the limit that the solver is given, once; "hangs" has none; "crash" leaves no counts.
+# "slow" takes too long, once; "hangs" takes forever; "lost" ends without its counts.
 MAIN = """
 #include <cstdio>
 #include <cstdlib>
@@ -86,6 +86,8 @@ int main(int count, char **words) {
     if (text.find("(> x") != std::string::npos) n = run_alpha(n);
     if (text.find("(> y") != std::string::npos) n = run_beta(n);
     if (text.find("crash") != std::string::npos) std::abort();
+    if (text.find("haste") != std::string::npos) std::_Exit(run_alpha(0));
+    if (text.find("lost") != std::string::npos) _exit(0);
     if (text.find("hangs") != std::string::npos) for (;;) pause();
     std::string reached = std::string(words[0]) + ".reached";
     if (text.find("slow") != std::string::npos && access(reached.c_str(), F_OK)) {
@@ -118,7 +120,9 @@ def build(folder: Path) -> None:
     for name, target in zip((name for name in SOURCES if name.endswith(".cpp")), made, strict=True):
         command = ["g++", *flags, "-c", source / name, "-o", target]
         subprocess.run(command, check=True, cwd=objects)
-    subprocess.run(["g++", *flags, *made, "-o", objects / "z3"], check=True, cwd=objects)
+    (objects / "linked.c").write_text(Flavour(coverage=True).linked_code)
+    subprocess.run(["gcc", "-c", "linked.c"], check=True, cwd=objects)
+    subprocess.run(["g++", *flags, *made, "linked.o", "-o", objects / "z3"], check=True, cwd=objects)
 
 
 @pytest.fixture
@@ -223,17 +227,22 @@ def test_functions_have_their_lines() -> None:
     ]
 
 
-def test_a_solver_ends_itself_and_what_leaves_no_counts_is_counted(
+def test_crashes_have_counts_and_what_leaves_none_is_counted(
     exhume: Any, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {"c.smt2": formula("crash"), "h.smt2": formula("hangs"), "x.smt2": TEXTS["x.smt2"]}
+    endings = {name: formula(name, "(> x 3)") for name in ("crash", "haste", "hangs", "lost")}
+    texts = {f"{name}.smt2": text for name, text in endings.items()} | {"x.smt2": TEXTS["x.smt2"]}
     folder = tree(tmp_path / "formulas", texts)
-    monkeypatch.setattr(measuring, "_BEYOND", 0.5)
+    monkeypatch.setattr(measuring, "_BEYOND", 3.0)
     command = ("solvers", "coverage", spec(toy), "--formulas", folder, "--out", tmp_path / "map")
     document = exhume(*command, "--limit", 0.1, "--json").json
-    assert document["lost"] == {"crash": 1, "timeout": 1} and document["formulas"] == 1
+    assert document["lost"] == {"refused": 1, "timeout": 1} and document["formulas"] == 3
+    running = formulas_running(tmp_path / "map", CHANGED)
+    found = {name: running.get(formula_key(text)) for name, text in endings.items()}
+    assert found["crash"] == found["haste"] == {*CHANGED} - {("util/beta.cpp", "run_beta")}
+    assert found["hangs"] is found["lost"] is None
     # With the same limit they are known; with more time they are run again.
-    assert exhume(*command, "--limit", 0.1, "--json").json["known"] == 3
+    assert exhume(*command, "--limit", 0.1, "--json").json["known"] == 5
     assert exhume(*command, "--limit", 0.2, "--json").json["done"] == 2
     # The solver's own limit is in milliseconds.
     assert find_solver(spec(toy)).with_time_limit(0.2).argv[1:] == ("timeout=200",)

@@ -209,7 +209,6 @@ def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_what_formulas_run_on_a_build_with_coverage(
     tmp_path: Path, index: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pack(index, PROGRAM.replace("count < 3", "count < 9"))
     assert exhume(["solvers", "build", "z3==0.9.0", "--coverage", "--jobs", "1"]) == 0
     spec = capsys.readouterr().out.splitlines()[-1].removeprefix("spec: ")
     file, made = tmp_path / "a.smt2", tmp_path / "map"
@@ -218,7 +217,8 @@ def test_what_formulas_run_on_a_build_with_coverage(
     assert exhume(command) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["formulas"], found["functions_run"], found["functions"]) == (1, 1, 1)
-    assert 0 < found["lines_run"] <= found["lines"] < PROGRAM.count("\n")
+    # With the options that each run gets its assertion fails, half-way; its counts are written all the same.
+    assert 0 < found["lines_run"] < found["lines"] < PROGRAM.count("\n")
     assert list(formulas_running(made, [("main.cpp", "main")]).values()) == [{("main.cpp", "main")}]
     # Its options are those of any release: a limit of its own, and a check of its models.
     limited = find_solver(spec).with_time_limit(3)
