@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -16,6 +18,7 @@ import duckdb
 import pytest
 
 from base.errors import ExhumeError
+from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case
 from difftest.bugs.records import BUNDLED, Benchmark, Bug, write_records
 from difftest.bugs.shelf import Shelf
@@ -128,6 +131,29 @@ def test_a_tool_that_cannot_run_is_an_error_and_no_row(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").rglob("row.json"))
 
 
+@pytest.mark.slow
+def test_a_run_that_was_interrupted_or_killed_begins_again(tmp_path: Path, assert_gone: object) -> None:
+    options = [*equal_time(tmp_path), "--repeats", 1, "--json"]
+    command = [sys.executable, str(SCRIPTS / "equal-time"), *map(str, options)]
+    longer = [*command, "--minutes", "60"]
+    for argv, number in ((longer, signal.SIGINT), (command, signal.SIGKILL)):
+        before = set(tmp_path.rglob("found/c.smt2"))
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while set(tmp_path.rglob("found/c.smt2")) == before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(60) == (0 if number is signal.SIGINT else -number)
+        assert callable(assert_gone)
+        assert_gone(str(tmp_path / "loud.py"))
+        assert not list(tmp_path.rglob("row.json"))
+    (left,) = (tmp_path / "out").rglob("0.05m/1/start-1/tests")
+    (left / "left.smt2").write_text(BOOM)
+    rows = rows_of(run("equal-time", *options))
+    assert [(row["tool"], row["causes"]) for row in rows] == [("loud", 1), ("quiet", 0)]
+    assert not list(tmp_path.rglob("left.smt2"))
+
+
 def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
     got = run("equal-time", *equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
     assert got.returncode == 0
@@ -205,6 +231,30 @@ def test_bugs_of_the_history_are_not_to_be_found() -> None:
     before = future.Split.at("4.2", bugs, shelf, "z3")
     assert (len(before.history), len(before.future)) == (0, 3)
     assert split.digest != before.digest
+
+
+class Listed(Shelf):
+    """The releases that the bundled bugs were run with."""
+
+    def releases(self, family: str) -> list[str]:
+        bugs = Benchmark(BUNDLED).bugs.values()
+        return sorted({one.release for bug in bugs if bug.solver == family for one in bug.strip}, key=by_age)
+
+
+def test_releases_to_split_at_are_spread_and_differ_in_their_history() -> None:
+    future = script("future-bugs")
+    bugs = list(Benchmark(BUNDLED).bugs.values())
+    found = future.good_releases(bugs, Listed(), "z3", 5)
+    splits = [future.Split.at(release, bugs, Listed(), "z3") for release in found]
+    sizes = [len(split.history) for split in splits]
+    assert len(found) == 5
+    assert sizes == sorted(set(sizes))
+    assert all(min(len(split.history), len(split.future)) >= 5 for split in splits)
+    more = future.good_releases(bugs, Listed(), "z3", 99)
+    assert set(found) < set(more)
+    assert (found[0], found[-1]) == (more[0], more[-1])
+    # What was fixed is not to be found.
+    assert not {bug.id for bug in splits[-1].history} & {bug.id for bug in splits[-1].future}
 
 
 @pytest.mark.slow
