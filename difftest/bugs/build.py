@@ -24,7 +24,7 @@ from base.locks import lock_folder
 from corpus.errors import storage_full
 from corpus.store import connect
 from difftest.bugs.pairing import Case, Stopped
-from difftest.bugs.records import BUGS, UNVERIFIED, Bug, Seen, Trigger, Unverified, write_records
+from difftest.bugs.records import BUGS, UNVERIFIED, Benchmark, Bug, Seen, Trigger, Unverified, write_records
 from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.shelf import Shelf
 from difftest.errors import BadOutput, DifftestError
@@ -178,9 +178,10 @@ def build(
     """Examine the triggers that are not done, yield the report after each, and write the benchmark: with what
     the folder has of earlier builds.
 
-    Ends early, with what is done, when ``stop`` is set.
+    Ends early, with what is done, when ``stop`` is set. Bugs that the folder has as flaky stay so.
     """
     stop = stop or threading.Event()
+    flaky = _flaky_pairs(store.folder)
     report = BuildReport(len(triggers), problems=shelf.problems)
     waiting = []
     for trigger in triggers:
@@ -198,9 +199,22 @@ def build(
     finally:
         now = {one.key for one in report.found}
         found = [*report.found, *(one for one in store.all_results() if one.key not in now)]
-        write_records(store.folder / BUGS, [one for one in found if isinstance(one, Bug)])
+        bugs = [one for one in found if isinstance(one, Bug)]
+        bugs = [msgspec.structs.replace(one, flaky=one.flaky or _pair(one) in flaky) for one in bugs]
+        write_records(store.folder / BUGS, bugs)
         write_records(store.folder / UNVERIFIED, [one for one in found if isinstance(one, Unverified)])
     yield report
+
+
+def _flaky_pairs(folder: Path) -> set[tuple[str, str, str]]:
+    """The pairs of a benchmark that were marked as flaky, by its build or later."""
+    if not (folder / BUGS).is_file():
+        return set()
+    return {_pair(bug) for bug in Benchmark(folder).bugs.values() if bug.flaky}
+
+
+def _pair(bug: Bug) -> tuple[str, str, str]:
+    return bug.id, bug.last_bad, bug.first_good
 
 
 def _with_origin(known: Bug | Unverified, trigger: Trigger) -> Bug | Unverified:
