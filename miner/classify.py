@@ -158,7 +158,7 @@ def _affected(
     said: _Said,
     failing: Sequence[FormulaRun],
 ) -> Reasoned | None:
-    """The version that shows the bug. A report that names its commit loses what comments say in ``said``."""
+    """The version that shows the bug."""
     without = {one.value for one in said.good + said.fixed}
     named = [hit for hit in hits["version"] if hit[1].value not in without]
     reported = [hit for hit in named if not _in_comment(hit)]
@@ -166,16 +166,17 @@ def _affected(
     in_report = [hit for hit in said.bad if hit[1].value in report]
     # A solver that the tracker's own one came after has other numbers.
     in_report = [hit for hit in in_report if hit[1].value not in said.of_others]
-    if any(not _in_comment(hit) for hit in hits["commit"]):
-        # The report names its commit: comments are about other versions.
-        said.bad, named = in_report, reported
-    affected = next(filter(None, map(_strongest, (_newest(in_report), reported, said.bad, named))), None)
+    found = [_newest(in_report), reported]
+    if all(map(_in_comment, hits["commit"])):  # else comments are about other versions
+        found += [said.bad, named]
+    affected = next(filter(None, map(_strongest, found)), None)
     affected = affected or next(filter(None, map(_version_of, failing)), None)
     affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
     affected = affected or _only(said) or _answered(extraction, said)
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
-        affected = next((hit[1] for hit in reported if hit[1].value.startswith(full)), affected)
+        spelled = [hit[1] for hit in [*reported, *_newest(in_report)] if hit[1].value.startswith(full)]
+        affected = next(iter(spelled), affected)
     return affected
 
 
@@ -669,6 +670,8 @@ _NO_BUG = re.compile(
     r"|\bI\s+(?:had\s+)?(?:misread|misunderstood|misinterpreted)\b"
     r"|\b(?:mistake|bug|error|typo)\s+(?:is\s+|was\s+)?in\s+(?:my|your)\s+(?:own\s+)?(?:\w+\s+)?(?:formula|code|script|encoding|input|model|program|constraints?)\b"
     r"|\b(?:my|your)\s+(?:own\s+)?(?:formula|code|script|encoding|input|model|constraints?)\s+(?:is|was|were)\s+(?:the\s+(?:issue|problem)|wrong|incorrect|invalid|buggy)\b"
+    r"|\bdivi(?:sion|ding)[- ]by[- ](?:zero|0)\b[^.\n]{0,60}"
+    r"\b(?:uninterpreted|undefined|total|anything|any\s+value|free)\b"
     r"|\b(?:is|are)\s+(?:under-?|un)specified\b|\beither\s+answer\s+is\s+(?:allowed|correct|fine|right|possible)\b"
     r"|\b(?:answer|result|model|output|behaviou?r)\s+is\s+(?:indeed\s+|actually\s+|in\s+fact\s+)?correct\b(?!\s+(?:now|on|in|with|after|since|again|when|if))",
     re.IGNORECASE,

@@ -84,6 +84,8 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
                 if own_solver and not _is_own(who, own_solver, (text,)):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
+            if rule.value == "sat" and _NEVER.search(text[max(0, found.start() - 100) : found.start()]):
+                continue
             if rule.id == "should" and _ON_CONDITION.match(text, found.end()):
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
@@ -279,7 +281,7 @@ def _without(about: Sequence[str], given: set[str]) -> Expected | None:
                 answer = rule.value or _answer(found)
                 before = text[max(0, found.start() - 200) : found.start()]
                 is_other = rule.id != "without-option" and _WITH.search(before)
-                if is_other or _OF_A_CHANGE.search(before):
+                if is_other or _OF_A_CHANGE.search(before) or (rule.value and _NEVER.search(before)):
                     continue
                 if rule.id == "it-is-so" and _is_reported(text, found):
                     continue
@@ -288,6 +290,8 @@ def _without(about: Sequence[str], given: set[str]) -> Expected | None:
     return None
 
 
+# "no assignment can", before "satisfy both"
+_NEVER = re.compile(r"\b(?:no|not|never|none|neither|cannot|\w+n't)\b[^.,;\n]{0,40}$", re.I)
 # "With smt.arith.solver=2", before "it is sat"
 _WITH = re.compile(r"\b(?:with|using|under|if|when|whether)\b[^.\n]*$", re.I)
 

@@ -74,7 +74,7 @@ _LABELLED = re.compile(
 _LEADS_ON = re.compile(r"[`*\s]*[^.`]{0,60}[.:]?\s*")
 # "`z3 -q a.smt2` -> unsat"
 _GIVES = re.compile(
-    r"`?\s*(?:->|=>|\u2192|[:=\u2013]|(?:returns?|gives?|prints?|says?|outputs?|answers?|reports?|yields?|produces?)\b)"
+    r"`?\s*(?:->|=>|\u2192|[:=|\u2013]|(?:returns?|gives?|prints?|says?|outputs?|answers?|reports?|yields?|produces?)\b)"
     r"\s*[`'\"*]{0,2}((?:unsat|sat|unknown)(?:,\s?(?:unsat|sat|unknown)\b)*)\b"
 )
 # "fish: Job 1, 'z3 a.smt2' terminated by signal", "[1]    2041 segmentation fault (core dumped)  z3 a.smt2"
