@@ -29,13 +29,17 @@ Function = tuple[str, str]
 """The path of a source file below the folder of the sources, and the name of a function in it."""
 
 _SCHEMA = """
+begin;
 create table if not exists build (spec varchar, program varchar, sources varchar);
 create table if not exists function (id integer primary key, file varchar, name varchar);
 create table if not exists line (id integer primary key, file varchar, number integer, function integer);
 create table if not exists formula (
     key varchar primary key, outcome varchar, seconds double, lines integer[], functions integer[]
 );
+commit;
 """
+
+_TABLES = {"build", "function", "line", "formula"}
 
 
 class BadMap(DifftestError):
@@ -86,6 +90,9 @@ class CoverageMap:
         self._opened = _connect(self.path, read_only=False)
         try:
             with self._guarded():
+                tables = {name for (name,) in self._opened.execute("show tables").fetchall()}
+                if tables and not tables >= _TABLES:
+                    raise BadMap(f"{self.path}: no coverage map, but another database; name a new file")
                 self._opened.execute(_SCHEMA)
                 row = (solver.spec, digest, self._sources)
                 found = self._opened.execute("select spec, program, sources from build").fetchone()

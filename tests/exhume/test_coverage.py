@@ -379,7 +379,7 @@ def test_a_map_reads_no_other_files(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_measured_is_one_line(
-    exhume: Any, yes: str, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Any, yes: str, toy: Path, corpus: Path, tmp_path: Path
 ) -> None:
     folder = tree(tmp_path / "formulas", {"x.smt2": TEXTS["x.smt2"]})
     rest = ("--formulas", folder, "--out", tmp_path / "map")
@@ -392,6 +392,10 @@ def test_what_cannot_be_measured_is_one_line(
     assert exhume("solvers", "coverage", spec(toy), *rest).code == 0
     ended = exhume("solvers", "coverage", spec(toy), *rest, "--sources", tmp_path)
     assert ended.code == 2 and "a map of another build" in ended.said
+    before = corpus.read_bytes()
+    ended = exhume("solvers", "coverage", spec(toy), "--formulas", folder, "--out", corpus)
+    assert ended.code == 2 and "no coverage map, but another database" in ended.said
+    assert corpus.read_bytes() == before
     other = tmp_path / "other"
     other.mkdir()
     build(other)
