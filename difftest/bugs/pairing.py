@@ -4,7 +4,7 @@ A spread of releases is run first, the newest and the oldest among them. What th
 for each the newest release that is free of it, and the last that shows it before, are searched by bisection
 (``ReleaseSearch``). Both ends and their neighbours are then run again in fresh processes. Where a run differs
 from before, or the releases after the pair show the bug, every release is run once, and the bug is flaky if
-runs of one release differed.
+runs of one release differed. Releases between both ends that ran out of time get more of it first.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from solvers.running.script import Script
 from solvers.specs import DISTRIBUTIONS
 
 _REPEATS = 2
+PATIENCE = 6
+"""How many times the time limit a release has that would be an end of the pair, if it ended."""
 # Of releases that say nothing, this many in a row of probes are enough.
 _MOST_SILENT = 3
 _SILENT = (Outcome.REFUSED, Outcome.TIMEOUT, Outcome.MEMOUT)
@@ -55,6 +57,7 @@ class Case:
     stop: threading.Event = field(default_factory=threading.Event)
     since: str | None = None
     repeated: set[str] = field(default_factory=set)
+    _slow: set[str] = field(default_factory=set)
     _evidence: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def examine(self) -> list[Bug | Unverified]:
@@ -110,7 +113,8 @@ class Case:
         """What a release does in one more run."""
         if self.stop.is_set():
             raise Stopped
-        return self.shelf.run(self.trigger, release, self.runner, self.seconds)
+        seconds = self.seconds * (PATIENCE if release in self._slow else 1)
+        return self.shelf.run(self.trigger, release, self.runner, seconds)
 
     def _probe(self, releases: Sequence[str]) -> None:
         silent = tried = 0
@@ -164,9 +168,29 @@ class Case:
         search.edge(releases[first : next(free, len(releases)) + 1])
         states = {release: State(state) for release, state in search.states.items()}
         pair = pair_of(releases, states)
+        if pair is not None:
+            states |= self._look_longer(symptom, releases, pair)
+            pair = pair_of(releases, states)
         if pair is not None and self._is_steady(symptom, releases, pair, states):
             return states
         return {release: symptom.state(self.look(release)) for release in releases} if pair else states
+
+    def _look_longer(
+        self, symptom: Symptom, releases: Sequence[str], pair: tuple[str, str]
+    ) -> dict[str, State]:
+        """What the releases between both ends show that had not enough time."""
+        bad, good = (releases.index(release) for release in pair)
+        found = {}
+        for release in releases[bad + 1 : good]:
+            seen = self.look(release)
+            if seen is None or seen.outcome != Outcome.TIMEOUT:
+                continue
+            self._slow.add(release)
+            longer = self.again(release)
+            if longer is not None:
+                self.runs[release] = longer
+                found[release] = symptom.state(longer)
+        return found
 
     def _subject(self, symptom: Symptom) -> Subject:
         trigger = self.trigger

@@ -140,3 +140,13 @@ def test_a_pair_is_the_last_affected_and_the_next_free_release() -> None:
     assert pair_of(names, dict(zip(names, (a, s, f, f), strict=True))) == ("1", "3")
     assert pair_of(names, dict(zip(names, (a, f, a, s), strict=True))) is None
     assert pair_of(names, {}) is None
+
+
+def test_a_release_between_that_needs_more_time_is_an_end() -> None:
+    def did(n: int, before: int) -> tuple[str, str | None]:
+        if n in (13, 14) and before == 0:
+            return "timeout", None
+        return ("crash", None) if n < 14 else OK
+
+    bug = only(examine(did)[0])
+    assert (bug.last_bad, bug.first_good, bug.between, bug.flaky) == ("4.13", "4.14", 0, False)
