@@ -106,7 +106,7 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
     found = duckdb.execute(table, [str(tmp_path / "out" / "rows.parquet")]).fetchall()
     assert [row[:3] for row in found] == [("loud", 1, 1), ("loud", 2, 1), ("quiet", 1, 0), ("quiet", 2, 0)]
     page = (tmp_path / "out" / "index.html").read_text()
-    assert "<td>loud</td>" in page and "http" not in page.partition("</style>")[2]
+    assert '<td class="text">loud</td>' in page and "http" not in page.partition("</style>")[2]
 
     # The columns of the table: the best peer is loud.
     printed = run("equal-time", *options, "--repeats", 2).stdout
@@ -275,6 +275,7 @@ def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: 
     assert (got["history"], got["bugs"], len(got["to_find"])) == (2, 3, 3)
     assert got["to_find"] == sorted(bug.id for bug in split.future[:3])
     assert set(got["found_after"]) <= set(got["to_find"])
+    assert (got["hits"] > 0) == bool(got["found"])
     assert (got["arm"], got["release"], got["starts"] >= 1) == ("opfuzz", "4.8.6", True)
     assert rows_of(run("future-bugs", *options)) == [got]
     corpus = tmp_path / "out" / "corpora" / "4.8.6" / "history.duckdb"
