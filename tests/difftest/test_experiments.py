@@ -122,6 +122,30 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_hunts_are_counted_like_peers_and_leave_the_corpus_as_it_is(tmp_path: Path) -> None:
+    formulas, corpus = tmp_path / "formulas", tmp_path / "c.duckdb"
+    formulas.mkdir()
+    (formulas / "a.smt2").write_text(BOOM)
+    for command in (["import", formulas], ["learn"]):
+        run_exhume = [*script("measuring.py").EXHUME, *map(str, command), "--corpus", str(corpus)]
+        assert subprocess.run(run_exhume, capture_output=True, check=False).returncode == 0
+    before = corpus.read_bytes()
+    options = [
+        *equal_time(tmp_path)[:8],
+        "--corpus",
+        corpus,
+        "--arm",
+        "mine=--strategy opfuzz --modes default",
+    ]
+    options += ["--minutes", "0.5", "--repeats", "1", "--no-bisect", "--reduce", "1", "--json"]
+    (mine,) = rows_of(run("equal-time", *options))
+    assert (mine["tool"], mine["kind"], mine["starts"] >= 1) == ("mine", "exhume", True)
+    assert mine["tests"] >= 1
+    assert (mine["causes"], mine["by_class"]) == (1, {"crash": 1})
+    assert corpus.read_bytes() == before
+
+
+@pytest.mark.slow
 def test_a_tool_that_cannot_run_is_an_error_and_no_row(tmp_path: Path) -> None:
     options = equal_time(tmp_path)
     (tmp_path / "loud.py").write_text("raise SystemExit('no such seeds')")
