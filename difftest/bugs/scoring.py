@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
-from difftest.bugs.pairing import Case
+from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
 from difftest.bugs.symptoms import Symptom, have_one_cause
@@ -184,13 +184,16 @@ class Judge:
                     return
                 text = file.read_bytes().decode("utf-8", "replace")
                 trigger = Trigger(solver=self.family, text=text, sources=(file.name,))
-                case = Case(trigger, self.shelf, runner, self.seconds, since=self.release)
-                own = case.look(self.release)
-                clock = max(clock, written) + (own.seconds if own is not None else 0.0)
-                if clock > budget:
+                case = Case(trigger, self.shelf, runner, self.seconds, since=self.release, stop=stop)
+                try:
+                    own = case.look(self.release)
+                    clock = max(clock, written) + (own.seconds if own is not None else 0.0)
+                    if clock > budget:
+                        return
+                    bugs = [bug for bug in case.examine() if isinstance(bug, Bug)]
+                except Stopped:
                     return
-                found = (self._hit(file, clock, bug) for bug in case.examine() if isinstance(bug, Bug))
-                yield next(found, None)
+                yield self._hit(file, clock, bugs[0]) if bugs else None
 
     def _hit(self, file: Path, when: float, found: Bug) -> Hit:
         key = Key.read(found.bug_key)

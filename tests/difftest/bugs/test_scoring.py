@@ -67,6 +67,19 @@ def test_tests_count_as_long_as_one_process_could_run_them(tmp_path: Path) -> No
     assert len(list(judge.hits(run, 20.0, threading.Event()))) == 2
 
 
+def test_a_stop_ends_the_search_of_releases(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def did(number: int, _: int) -> tuple[str, str | None]:
+        stop.set()
+        return ("crash", None) if number < 7 else ("ok", "sat")
+
+    run = run_fuzzer(python(WRITES), tmp_path / "s", FuzzerLimits(5.0))
+    shelf = Planted(did)
+    assert list(Judge("z3", "4.2", [], shelf).hits(run, 5.0, stop)) == []
+    assert shelf.ran.total() == 1
+
+
 def test_a_fuzzer_that_never_ends_is_ended_with_all_its_children(tmp_path: Path, assert_gone: object) -> None:
     body = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77.5)'])\n"
     run = run_fuzzer(python(WRITES + body + "time.sleep(60)"), tmp_path / "s", FuzzerLimits(0.6))
