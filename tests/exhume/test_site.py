@@ -196,6 +196,12 @@ def test_rows_name_the_values_of_facets() -> None:
     assert values == [[0], []]
 
 
+def test_a_bug_without_a_date_is_of_an_unknown_year() -> None:
+    facets = rows_of([planted_bug(reported=None)])["facets"]
+    (years,) = [facet["names"] for facet in facets if facet["key"] == "year"]
+    assert years == ["unknown"]
+
+
 def test_scripts_are_ascii() -> None:
     assert (
         script("a", {"x": "</script>\u2028é\ud800"})

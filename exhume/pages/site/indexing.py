@@ -58,6 +58,11 @@ def _forms(bug: Bug) -> list[str]:
     return [name for name, holds in forms.items() if holds]
 
 
+def year_of(bug: Bug) -> str:
+    """The year of the report, in digits; formulas that were imported from files have no date."""
+    return bug.reported[:4] if bug.reported else "unknown"
+
+
 def _folders(bug: Bug) -> list[str]:
     """The folders of the files of the fixing commit."""
     return sorted({file.rpartition("/")[0] or file for file in bug.component})
@@ -73,7 +78,7 @@ FACETS = (
     Facet("class", "Class", lambda bug: [bug.finding_class]),
     Facet("solver", "Solver", lambda bug: [bug.solver]),
     Facet("theory", "Theory", theories_of),
-    Facet("year", "Year of the report", lambda bug: [(bug.reported or "unknown")[:4]], str),
+    Facet("year", "Year of the report", lambda bug: [year_of(bug)], str),
     Facet("fixed", "First good release", lambda bug: [f"{bug.solver} {bug.first_good}"], _age),
     Facet("days", "Days to fix", lambda bug: _bucket(bug.days_to_fix, _DAYS), _place(_DAYS)),
     Facet("size", "Size", lambda bug: _bucket(bug.bytes, _SIZES), _place(_SIZES)),

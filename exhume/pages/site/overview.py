@@ -11,7 +11,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.kinds import State
 from exhume.pages.campaign import Affected, release_plots
 from exhume.pages.plots import Plot, bar_plot
-from exhume.pages.site.indexing import theories_of
+from exhume.pages.site.indexing import theories_of, year_of
 
 _DAYS = ((1, "0 to 1"), (7, "2 to 7"), (30, "8 to 30"), (90, "31 to 90"), (365, "91 to 365"))
 _MORE_DAYS = "more than 365"
@@ -27,7 +27,7 @@ _PLOTS: tuple[tuple[str, str, str, _Places, bool], ...] = (
         lambda bug: [bug.solver],
         False,
     ),
-    ("Bugs by year", "By year of the report.", "year", lambda bug: [(bug.reported or "unknown")[:4]], True),
+    ("Bugs by year", "By year of the report.", "year", lambda bug: [year_of(bug)], True),
     ("Bugs by theory", "A bug of two theories counts in both.", "theory", theories_of, False),
 )
 
