@@ -294,17 +294,8 @@ def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: 
     small = sorted(split.history, key=lambda bug: len(bug.text))[:2]
     write_records(tmp_path / "bugs.jsonl", [*small, *split.future[:3]])
     options: list[object] = ["--bugs", tmp_path, "--out", tmp_path / "out", "--release", "4.8.6"]
-    options += [
-        "--arm",
-        "opfuzz=--strategy opfuzz",
-        "--minutes",
-        "0.25",
-        "--repeats",
-        "1",
-        "--limit",
-        "1",
-        "--json",
-    ]
+    options += ["--arm", "opfuzz=--strategy opfuzz", "--minutes", "0.25"]
+    options += ["--repeats", "1", "--limit", "1", "--json"]
     (got,) = rows_of(run("future-bugs", *options))
     assert (got["history"], got["bugs"], len(got["to_find"])) == (2, 3, 3)
     assert got["to_find"] == sorted(bug.id for bug in split.future[:3])
