@@ -74,6 +74,9 @@ _FILE_NAME = re.compile(
 
 # The commit of the solver, which some reporters write after the command line.
 _COMMIT = re.compile(r"(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{7,40}")
+# An option without "=", and what may be its value: "--lang smt2.6".
+_TAKES_VALUE = re.compile(r"-[^=]*")
+_VALUE = re.compile(r"[A-Za-z0-9]{1,40}(?:\.\d{1,3})?")
 # z3 accepts "/v:10" for "-v:10".
 _PLUS_OPTION = re.compile(r"\+[a-zA-Z][\w-]{0,40}")
 _SLASH_OPTION = re.compile(r"/[a-zA-Z][a-z0-9]{0,9}(?::\d+)?")
@@ -269,7 +272,7 @@ def _arguments(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             options.append(word.rstrip(".") if word.startswith("--") else word)
         elif word == "<" or _COMMIT.fullmatch(word):
             continue
-        elif index and words[index - 1].startswith("-") and "=" not in words[index - 1] and word.isalnum():
+        elif index and _TAKES_VALUE.fullmatch(words[index - 1]) and _VALUE.fullmatch(word):
             options.append(word)
         else:
             files.append(base_name(word))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
@@ -44,6 +44,8 @@ _CLAIMED = re.compile(
     re.I,
 )
 _CORRECTLY = re.compile(r"\bcorrectly\b", re.I)
+# "Z3 (https://host/commit) says"
+_LINK = re.compile(r"\s?\(https?://[^\s()]{1,300}\)")
 # After an answer that is not to the formula as it stands.
 _CHANGED = re.compile(r"[`'\"*).]{0,3}\s+(?:after|when|if|once|for\s+each)\b", re.I)
 _ON_CONDITION = re.compile(r"[`'\"*)]{0,3}\s+(?:after|when|if|once)\b", re.I)
@@ -51,8 +53,10 @@ _ON_CONDITION = re.compile(r"[`'\"*)]{0,3}\s+(?:after|when|if|once)\b", re.I)
 _CHECK_BEFORE = re.compile(r"(?:\b(?:second|last|final|third)\b|\b2nd\b)[^.\n]{0,60}$", re.I)
 # "If I comment out the first assertion, z3 returns", before an answer
 _OF_A_CHANGE = re.compile(
-    r"\b(?:if|when|after|by|once)\s+(?:(?:I|we|you|one)\s+)?(?:(?:un)?comment|remov|replac|chang|drop|delet|swap"
-    r"|modif|feed|renam|substitut)\w*\b[^.\n]*$",
+    r"\b(?:if|when|after|by|once)\s+(?:(?:(?:I|we|you|one)\s+)?(?:(?:un)?comment|remov|replac|chang|drop|delet|swap"
+    r"|modif|feed|renam|substitut)\w*\b"
+    r"|(?:the|an?|this|that|one|any|either)\s[^.\n]{0,60}?\b(?:is|are)\s+(?:(?:un)?comment|remov|replac|chang|drop"
+    r"|delet|swap|activat|enabl|insert)\w*\b)[^.\n]*$",
     re.I,
 )
 _TABLE = re.compile(
@@ -236,7 +240,7 @@ def expectations(
                 found = _in_output(run)
         # What the issue says is about an attached formula only if there is no other.
         is_alone = len(kept) == 1 and prose.keys().isdisjoint({section.where})
-        about = [text[:4000] for text in ([prose["body"]] if is_alone else texts)]
+        about = [_LINK.sub("", text[:4000]) for text in ([prose["body"]] if is_alone else texts)]
         for text in about:
             found = found or expectation_in(text, "text", own)
         if is_alone or (section.where == "body" and in_body == 1):
@@ -245,7 +249,7 @@ def expectations(
             if found is None or found.source != "set-info":
                 found = _said_later(prose, about, own, [section for section, _ in kept]) or found
         versions = [one for text in about for one in own_mentions(text, kin)]
-        found = found or _by_versions(versions)
+        found = found or _by_versions(versions, _first_answers(runs))
         comments = [piece.text.lstrip("; ") for piece in draft.pieces if not piece.word]
         if found is None and section.where == "body" and in_body == 1:
             found = _in_whole(prose["body"][:4000])
@@ -274,12 +278,14 @@ def _without(about: Sequence[str], given: set[str]) -> Expected | None:
     """The answer without an option or a tactic, or that of a formula which the text calls so, if the solver
     gave another one or broke.
     """
-    breaks = not given and any(_BREAKS.search(text) for text in about)
+    breaks = any(_BREAKS.search(text) for text in about)
     for text in about:
         for rule in rules_for("expected.toml", text):
             for found in rule.pattern.finditer(text) if rule.group == "without" else ():
                 answer = rule.value or _answer(found)
                 before = text[max(0, found.start() - 200) : found.start()]
+                if rule.id == "once-changed" and given != {"unknown"}:
+                    continue
                 is_other = rule.id != "without-option" and _WITH.search(before)
                 if is_other or _OF_A_CHANGE.search(before) or (rule.value and _NEVER.search(before)):
                     continue
@@ -338,8 +344,11 @@ _BREAKS = re.compile(
 )
 
 
-def _by_versions(versions: Sequence[Mention]) -> Expected | None:
-    """The right answer if versions differ: the one of a version without the bug, else of the older one."""
+def _by_versions(versions: Sequence[Mention], given: Collection[str]) -> Expected | None:
+    """The right answer if versions differ: the one of a version without the bug, else of the older one.
+
+    ``given``: what the runs answered that are shown.
+    """
     decided = [one for one in versions if len(one.answers) == 1 and one.answers[0] in ("sat", "unsat")]
     without = [one for one in decided if one.verdict not in ("", BAD)]
     differ = len({one.answers[0] for one in decided}) > 1
@@ -349,6 +358,10 @@ def _by_versions(versions: Sequence[Mention]) -> Expected | None:
         # An older version answers where a newer one breaks.
         broken = [one for one in versions if one.verdict == BAD and _BREAKS.search(one.text)]
         newest = max((ordered(one.version) for one in broken), default=())
+        if not broken and given:
+            # The text says what an older version answers, and a run shows what the newer one does.
+            newest = max((ordered(one.version) for one in versions), default=())
+            decided = [one for one in decided if {opposite(one.answers[0])} == set(given)]
         decided = [one for one in decided if one.verdict != BAD and ordered(one.version) < newest]
         if not decided:
             return None

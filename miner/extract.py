@@ -15,7 +15,7 @@ from corpus.records import Issue
 from miner.commandline import Invocation, command_of, invocations_of, solver_family
 from miner.drafts import Draft, Piece, drafts_of_block, is_formula, is_model, join
 from miner.expected import Expected, expectations
-from miner.failing import FormulaRun, judge
+from miner.failing import FormulaRun, if_called_wrong, judge
 from miner.languages import SMT_LIB, has_formulas, language_of
 from miner.likeness import Likeness, Shape, likenesses, shape_of
 from miner.markdown import Block, block_of, blocks_of, normalise
@@ -82,8 +82,10 @@ class Formula:
 
     @property
     def failing(self) -> FormulaRun | None:
-        """The first run that shows the bug, if any."""
-        return next((run for run in self.runs if run.failing), None)
+        """The first run that shows the bug, if any; one with a command line before others of its symptom."""
+        failing = [run for run in self.runs if run.failing]
+        alike = (run for run in failing if run.invocation and run.symptom == failing[0].symptom)
+        return next(alike, next(iter(failing), None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +176,8 @@ def _read_section(where: str, blocks: list[Block], earlier: Sequence[Draft]) -> 
     return section
 
 
-# "small.smt2:", "### small.smt2", "The file `small.smt2` is:"
-_FILE_ABOVE = re.compile(r"(?<![\w./-])(?:\./)?([\w+-][\w.+-]{0,80}\.smt2?)\b")
+# "small.smt2:", "### small.smt2", "The file `small.smt2` is:", but not the option "sat.smt"
+_FILE_ABOVE = re.compile(r"(?<![\w./-])(?:\./)?((?!sat\.smt\b)[\w+-][\w.+-]{0,80}\.smt2?)\b")
 
 
 def _named_above(section: Section, index: int) -> str:
@@ -236,6 +238,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
             )
         )
     formulas = _without_contrasts(_with_options(formulas))
+    formulas = [_if_called_wrong(formula, prose) for formula in formulas]
     holding = {(formula.where, index) for formula in formulas for index in formula.blocks}
     located = [
         LocatedBlock(
@@ -246,6 +249,22 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
     return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
+
+
+def _if_called_wrong(formula: Formula, prose: Mapping[str, str]) -> Formula:
+    """The formula, with its expected answer if the failing run's only one is called wrong. Values are of a
+    model, so it is they that are wrong.
+    """
+    failing = formula.failing
+    if formula.expected is not None or failing is None or failing.symptom:
+        return formula
+    if formula.original.count("(check-sat") > 1 or "(get-value" in formula.original:
+        return formula
+    expected = if_called_wrong(failing, prose["title"], prose["body"] if formula.where == "body" else "")
+    if expected is None:
+        return formula
+    runs = tuple(replace(run, symptom="wrong-answer") if run is failing else run for run in formula.runs)
+    return replace(formula, expected=expected, runs=runs)
 
 
 _NO_PART = ("(set-option", "(set-info", "(get-", "(exit", ";")

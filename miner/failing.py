@@ -79,8 +79,24 @@ def judge(
     if 0 < len(first) < len(runs):
         judged, answer = _judged(first, expected, tracker, title)
         if any(run.failing and run.symptom in _BUGS for run in judged):
-            return (*judged, *(run for run in runs if run.later)), answer
+            later = [run for run in runs if run.later]
+            return (*judged, *later), answer or _repaired(judged, later)
     return _judged(runs, expected, tracker, title)
+
+
+def _repaired(judged: Sequence[FormulaRun], later: Sequence[FormulaRun]) -> Expected | None:
+    """The answer that a reply shows for the command line that crashes in the report."""
+    broken = {
+        (run.invocation.program, run.invocation.options) for run in judged if run.failing and run.invocation
+    }
+    answers = {
+        run.answers
+        for run in later
+        if run.invocation and (run.invocation.program, run.invocation.options) in broken
+        if not _symptom(run, ())
+    }
+    right = answers.pop() if len(answers) == 1 else ()
+    return Expected(right[0], "", "reply") if len(right) == 1 else None
 
 
 def _judged(
@@ -108,6 +124,23 @@ def _judged(
     if expected is not None and expected.source == _GUESS:
         expected = None
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
+
+
+def if_called_wrong(failing: FormulaRun, title: str, body: str) -> Expected | None:
+    """The opposite of the only answer of a failing run, if the report calls an answer wrong and not an
+    optimum, an interpolant or a core.
+    """
+    if len(failing.answers) != 1 or failing.answers[0] not in _DECIDED:
+        return None
+    said = [
+        (rule.id, match[0])
+        for place, text in (("title", title), ("text", body[:4000]))
+        for rule in rules_for("classes.toml", text, place)
+        if rule.value == "soundness" and (match := rule.pattern.search(text))
+    ]
+    if not said or any(name == "wrong-optimum" for name, _ in said):
+        return None
+    return Expected(opposite(failing.answers[0]), " ".join(said[0][1].split())[:200], "called wrong")
 
 
 @cache

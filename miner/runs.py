@@ -63,11 +63,12 @@ _INLINE_CODE = re.compile(r"`([^`\n]{3,300})`")
 _QUOTED_COMMAND = re.compile(
     rf'"((?:[\w.~/-]{{0,80}}/)?(?:{ANY_NAME})[\w.-]{{0,30}}[ ][^"\n]{{2,200}})"', re.IGNORECASE
 )
-# "Commandline: cvc4 --strings-exp a.smt2", "**Command line arguments**: `--incremental`"
+# "Commandline: cvc4 --strings-exp a.smt2", "**Command line arguments**: `--incremental`",
+# "The options are `-q`"
 _LABELLED = re.compile(
-    r"(?:^[ \t>]*|[.;] )[*_#]{0,3}(?:command[- ]?line(?:[ ](?:arguments?|options?))?|(?:solver[ ])?command"
-    r"|cmd|options?|arguments?|flags?|invocation)(?:[ ]used)?[*_]{0,2}[ ]?:[*_]{0,2}[ \t]*`{0,3}"
-    r"([^`\n]{2,300})",
+    r"(?:^[ \t>]*|[.;] )[*_#]{0,3}(?:the[ ])?(?:command[- ]?line(?:[ ](?:arguments?|options?))?"
+    r"|(?:solver[ ])?command|cmd|options?|arguments?|flags?|invocation)(?:[ ]used)?"
+    r"(?:[*_]{0,2}[ ]?:[*_]{0,2}[ \t]*`{0,3}|[ ](?:is|are|was|were)[ ]`)([^`\n]{2,300})",
     re.IGNORECASE | re.MULTILINE,
 )
 # What may stand between a command line in a text and its output below.
@@ -140,7 +141,9 @@ def runs_of(section: Section, own: str = "") -> list[Run]:
         names = re.findall(ANY_NAME, credited[0].lower()) if credited else []
         runs += [_credited(run, names[-1]) for run in found] if names else found
         if not block.is_code and ("`" in block.text or ":" in block.text or "-" in block.text):
-            runs += _inline_runs(section.where, index, block, own)
+            texts = [one.text for one in section.blocks[max(0, index - 3) : index] if not one.is_code]
+            above = texts[-1] if texts else ""
+            runs += _inline_runs(section.where, index, block, own, above)
     for draft in section.models:
         text = "\n".join(piece.text for piece in draft.pieces)
         first, last = draft.pieces[0].line, draft.pieces[-1].line
@@ -238,7 +241,7 @@ def _named_by_shell(printed: Sequence[Segment]) -> Invocation | None:
     return None
 
 
-def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
+def _inline_runs(where: str, index: int, block: Block, own: str, above: str) -> list[Run]:
     """The command lines in prose: in code spans, and after words such as "Command line:"."""
     text = unescaped(block.text)
     runs: list[Run] = []
@@ -253,7 +256,8 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         line = text.count("\n", 0, found.start(1))
         invocations = invocations_of(command, line) if command else []
         if command is None and own and found.re is _LABELLED and _OPTION.match(code):
-            invocations = [replace(one, text=code) for one in invocations_of(f"{own} {code}", line)]
+            program = _program_in(f"{above}\n{text[: found.start()]}", own)
+            invocations = [replace(one, text=code) for one in invocations_of(f"{program} {code}", line)]
         for invocation in invocations:
             if invocation.text not in known and VERSION_OPTIONS.isdisjoint(invocation.options):
                 known.add(invocation.text)
@@ -276,15 +280,18 @@ def _inline_runs(where: str, index: int, block: Block, own: str) -> list[Run]:
         words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " ").replace(" = ", "="))
         line = text.count("\n", 0, options.start())
         at = block.line + line
-        # The program that the sentence names, which the tracker's own one may have come after.
-        named = _NAMES.findall(text[max(0, options.start() - 120) : options.start()])
-        program = next((one.lower() for one in reversed(named) if kin_of(one) == kin_of(own)), own)
-        command = f"{program} {' '.join(words)}"
+        command = f"{_program_in(text[: options.start()], own)} {' '.join(words)}"
         runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
     return runs
 
 
 _NAMES = re.compile(rf"(?<![\w./`-])(?:{ANY_NAME})\d?(?![\w/-])", re.IGNORECASE)
+
+
+def _program_in(text: str, own: str) -> str:
+    """The program that the end of a text names, which the tracker's ``own`` one may have come after."""
+    named = _NAMES.findall(text[-120:])
+    return next((one.lower() for one in reversed(named) if kin_of(one) == kin_of(own)), own)
 
 
 def _failing_options(text: str) -> re.Match[str] | None:
@@ -296,7 +303,7 @@ def _failing_options(text: str) -> re.Match[str] | None:
 
 
 def _mentions(text: str) -> Iterator[re.Match[str]]:
-    if ":" in text:
+    if ":" in text or " `" in text:
         yield from _LABELLED.finditer(text)
     if "`" in text:
         yield from _INLINE_CODE.finditer(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.records import Issue
+from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.extract import extract_issue, extract_text
 from tests.miner.labelled_set import load_threads, score_threads
@@ -56,6 +56,60 @@ def test_the_title_gives_the_direction_only_if_the_output_agrees() -> None:
     ).formulas
     assert formula.expected is not None and formula.expected.answer == "unsat"
     assert formula.runs[0].symptom == ""
+
+
+@pytest.mark.parametrize(
+    ("title", "asks", "expected"),
+    [
+        ("Soundness issue with nested stores", "(check-sat)", "unsat"),
+        ("Wrong optimum, unsound bounds", "(check-sat)", None),
+        ("Soundness issue with nested stores", "(check-sat)\n(get-value (a))", None),
+        ("Soundness issue with nested stores", "(check-sat)\n(check-sat)", None),
+        ("Nested stores", "(check-sat)", None),
+    ],
+)
+def test_an_only_answer_that_the_report_calls_wrong_has_the_opposite(
+    title: str, asks: str, expected: str | None
+) -> None:
+    script = SCRIPT.replace("(check-sat)", asks)
+    text = f"```\n$ z3 small.smt2\nsat\n$ cat small.smt2\n{script}\n```\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, title, text)).formulas
+    assert (formula.expected.answer if formula.expected else None) == expected
+    assert [run.symptom for run in formula.runs] == ["wrong-answer" if expected else ""]
+
+
+def test_what_the_crashing_command_answers_in_a_reply_is_expected() -> None:
+    report = f"```\n$ z3 -q a.smt2\nSegmentation fault\n$ cat a.smt2\n{SCRIPT}\n```\n"
+    for reply, expected in (("z3 -q", "unsat"), ("z3 -v", None)):
+        comment = Comment(1, f"Fixed now:\n```\n$ {reply} a.smt2\nunsat\n```\n")
+        issue = Issue("Z3Prover/z3", 1, "Crash", report, comments=(comment,))
+        (formula,) = extract_issue(issue).formulas
+        assert (formula.expected.answer if formula.expected else None) == expected
+
+
+def test_a_command_line_is_shown_before_a_bare_output_of_its_symptom() -> None:
+    body = (
+        f"```\n{SCRIPT}\n```\nprints\n```\nSegmentation fault\n```\nand in debug mode\n"
+        "```\n$ ./z3 ~/a.smt2\nASSERTION VIOLATION\nFile: ../src/a.cpp\nLine: 5\n```\n"
+    )
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
+    assert formula.failing is not None and formula.failing.invocation is not None
+    assert formula.failing.invocation.program == "./z3"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("The options are `--incremental --mcsat`.", ("--incremental", "--mcsat")),
+        ("With `z3 sat.smt=true scopes.smt2` it crashes.", ("sat.smt=true",)),
+        ("`z3 --lang smt2.6 a.smt2` crashes.", ("--lang", "smt2.6")),
+    ],
+)
+def test_options_in_sentences_are_of_the_failing_run(text: str, command: tuple[str, ...]) -> None:
+    body = f"Trouble with `sat.smt` here:\n```\n{SCRIPT}\n```\n{text}\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
+    assert formula.file == ""
+    assert [run.invocation.options for run in formula.runs if run.invocation] == [command]
 
 
 def test_the_wrong_answer_is_never_the_expected_one() -> None:
