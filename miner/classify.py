@@ -160,6 +160,7 @@ def _affected(
 ) -> Reasoned | None:
     """The version that shows the bug."""
     without = {one.value for one in said.good + said.fixed}
+    shown = _version_of_good_run(extraction, issue.tracker)
     named = [hit for hit in hits["version"] if hit[1].value not in without]
     reported = [hit for hit in named if not _in_comment(hit)]
     report = extraction.prose["title"] + extraction.prose["body"]
@@ -170,9 +171,14 @@ def _affected(
     if all(map(_in_comment, hits["commit"])):  # else comments are about other versions
         found += [said.bad, named]
     affected = next(filter(None, map(_strongest, found)), None)
-    affected = affected or next(filter(None, map(_version_of, failing)), None)
+    # Of several failing runs another one may name its version.
+    alike = [run for formula in extraction.formulas for run in formula.runs if run.failing]
+    alike = [run for run in alike if failing and _program(run) == _program(failing[0])]
+    affected = affected or next(filter(None, map(_version_of, [*failing, *alike])), None)
     affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
     affected = affected or _only(said) or _answered(extraction, said)
+    if affected and shown and affected.rule != "failing-run" and affected.value == shown.value:
+        return None  # a run of it answers, beside the failing one
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."
         spelled = [hit[1] for hit in [*reported, *_newest(in_report)] if hit[1].value.startswith(full)]
@@ -226,7 +232,7 @@ def _in_full(found: Reasoned | None, spelled: Collection[str]) -> Reasoned | Non
 _HASH_START = re.compile(r"[0-9a-f]{7,39}")
 # What a comment says of the version that it names.
 _GONE = re.compile(
-    r"\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash|hangs|returns|gives)|\bnot\s+(?:\w+\s+)?repro"
+    r"\A\W*not\s+here\b|\bno\s+longer\s+(?:repro|an?\s+(?:issue|problem|bug)|happens|occurs|fails|crash|hangs|returns|gives)|\bnot\s+(?:\w+\s+)?repro"
     r"|\b(?:can't|cannot|doesn't|don't|couldn't|unable\s+to|able\s+to\s+not)\s+(?:\w+\s+)?repro"
     r"|\breturns\s+the\s+(?:expected|right|correct)\b|\bclos(?:e|ed|ing)\s+(?:this\s+)?as\s+(?:fixed|resolved)\b"
     r"|\b(?:both|all|they|it)\s+(?:\w+\s+){0,2}now\s+(?:\w+ly\s+)?(?:return|give|answer|report|say|work)",
@@ -269,6 +275,7 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
     if later and all(one.answers == () or set(one.answers) <= later for _, one in read):
         right = set()  # a comment calls the reported answer right
     said = _Said()
+    former: set[str] = set()
     gone = {where for where, text in extraction.prose.items() if _GONE.search(text[:_COMMENT_READ])}
     repository = issue.tracker.rpartition("/")[2].lower()
     for where, one in read:
@@ -277,6 +284,8 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
         if bug_class == "soundness" and verdict in _OPPOSITE and _PROVED.search(one.text):
             verdict = _OPPOSITE[verdict]  # what should not be proved
         found = Reasoned(one.version, one.text, where, "versions")
+        if one.verdict == FORMER:
+            former.add(one.version)
         if one.solver and not repository.startswith(one.solver):
             said.of_others.add(one.version)
         if is_comment and not verdict and where in gone and _TRIED.search(one.text):
@@ -291,12 +300,10 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
     neutral = {one.value for one in said.neutral}
     bad = {hit[1].value for hit in said.bad}
     said.good = [one for one in said.good if one.where == "title" or one.value not in bad]
-    said.fixed = [
-        one for one in said.fixed if one.value not in neutral or "fix" in (one.reason or "").lower()
-    ]
+    said.fixed = [one for one in said.fixed if one.value not in neutral or _is_a_fix(one)]
     if not said.bad:
         # The version that the reporter uses: it works elsewhere, such as on another system.
-        said.good = [one for one in said.good if one.value not in neutral]
+        said.good = [one for one in said.good if one.value not in neutral or one.value in former]
     return said
 
 
@@ -328,14 +335,19 @@ def _separated(said: _Said, affected: Reasoned | None) -> tuple[list[Reasoned], 
     """The versions without the bug that came before it, and those that came after it."""
     if affected is None:
         return said.good, said.fixed
+    said_fixed = [one for one in said.fixed if one.value != affected.value or _is_a_fix(one)]
     later = [
         one
         for one in said.good
         if one.value not in said.of_others and _NEWER.search(one.reason or "") and _is_before(affected, one)
     ]
-    earlier = _before(said.fixed, affected)
-    good = [one for one in said.good if one not in later] + earlier
-    return good, [one for one in said.fixed if one not in earlier] + later
+    earlier = _before(said_fixed, affected)
+    good = [one for one in said.good if one not in later and one.value != affected.value] + earlier
+    return good, [one for one in said_fixed if one not in earlier] + later
+
+
+def _is_a_fix(found: Reasoned) -> bool:
+    return "fix" in (found.reason or "").lower()
 
 
 def _before(found: Sequence[Reasoned], affected: Reasoned) -> list[Reasoned]:
@@ -559,6 +571,10 @@ def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | Non
     return max(good, key=_order, default=None)
 
 
+def _program(run: FormulaRun) -> str:
+    return run.invocation.solver if run.invocation else ""
+
+
 def _version_of(run: FormulaRun) -> Reasoned | None:
     """The version in the program name of a failing run."""
     invocation = run.invocation
@@ -576,7 +592,7 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
     value = rule.value
     if not value:
         groups = found.groupdict()
-        value = next((groups[name] for name in "vwxy" if groups.get(name)), "").rstrip(".")
+        value = next((groups[name] for name in "vwxyu" if groups.get(name)), "").rstrip(".")
     weight = rule.weight * (3 if place in ("title", "label") else 1)
     if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS + _lead(found.string):
         weight += 4

@@ -65,7 +65,7 @@ _BEFORE = frozenset(
     neither nor if when as against solver commit branch build good bad affected unaffected unlike vs versus
     tested checked affects
     including regression regressions difference differences ver installed wheel package
-    starting beginning running run ran upstream master main head nightly
+    starting beginning running run runs ran upstream master main head nightly
     """.split()
 )
 _NUMBER_OF = re.compile(
@@ -113,7 +113,7 @@ _EVENT = re.compile(
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
-          |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|finish(?:es|ed)|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)|in\s+no\s+time|(?:less\s+than|under|within)\s+(?:a|one)\s+second
+          |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|(?<!to\s)finish(?:es|ed)?|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)|in\s+no\s+time|(?:less\s+than|under|within)\s+(?:a|one)\s+second
           |immediately|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
@@ -134,7 +134,7 @@ _NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 _BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
 # Before a version that is compared with, and before one that is only a bound.
 _COMPARED = re.compile(
-    r"\b(?:than|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
+    r"\b(?:than|against|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
     r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
     r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
@@ -291,7 +291,7 @@ def _is_of_a_solver(text: str, start: int) -> bool:
         or _OF_STANDARD.search(text, max(0, start - 60), start)
     ):  # of a term, a language
         return False
-    if not word or not {",", ";"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
+    if not word or not {",", ";", ":"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
         return True
     return word in _BEFORE and not _NUMBER_OF.search(before)
 

@@ -26,6 +26,8 @@ from miner.versions import mentions
         ("I cannot reproduce this with 4.12.1", "4.12.1 fixed"),
         ("It no longer crashes in 4.12.1", "4.12.1 fixed"),
         ("It no longer works in 1.0.3", "1.0.3 bad"),
+        ("4.8.13 does it in no time, 4.8.14 does not finish", "4.8.13 good, 4.8.14 bad"),
+        ("Much slower on regexes: 4.8.14 against 4.8.13", "4.8.14 bad, 4.8.13 former"),
         ("I use 4.8.7 here", "4.8.7 "),
         ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
     ],
@@ -72,3 +74,29 @@ def test_a_comment_says_who_is_right() -> None:
     (formula,) = extract_issue(issue).formulas
     assert formula.expected is not None
     assert formula.expected.answer == "unsat"
+
+
+def test_what_a_run_or_a_reply_shows_of_a_version() -> None:
+    session = "```\n$ z3 a.smt2\nunknown\n$ z3-4.8.10 a.smt2\n{}\n$ cat a.smt2\n{}\n```\n"
+    script = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)"
+
+    def said(text: str, *replies: str) -> tuple[str | None, str | None, str | None]:
+        comments = tuple(Comment(id=place, body=reply) for place, reply in enumerate(replies, 1))
+        issue = Issue("Z3Prover/z3", 1, "Completeness regression", text, comments=comments)
+        found = classify(issue, extract_issue(issue))
+        values = (found.version, found.last_good, found.fixed_in)
+        return tuple(one.value if one else None for one in values)  # type: ignore[return-value]
+
+    # A version whose run answers is not the affected one; one whose run fails is.
+    assert said(
+        "The first commit that does not solve it (`git-bisect` from 4.8.10): 20e9f4ab\n"
+        + session.format("sat", script)
+    ) == (
+        None,
+        "4.8.10",
+        None,
+    )
+    assert said(session.format("unknown", script)) == ("4.8.10", None, None)
+    # The affected version that a reply names again is not the fixed one.
+    used = "z3 4.8.7 crashes."
+    assert said(used, "I could not reproduce this, and 4.8.7 is rather old now.") == ("4.8.7", None, None)
