@@ -222,6 +222,9 @@ class Writer:
         package, release = entry.get("package"), entry.get("release")
         if not package or not release:
             return "by hand"
+        number, is_built, label = str(release).partition("+")
+        if is_built:
+            return f"built from the source package of {package} {number} ({label})"
         return f"wheel from PyPI (nothing configured or built here), `pip install {package}=={release}`"
 
     def _frames(self) -> Sequence[str]:
@@ -318,4 +321,6 @@ def _version_of(entry: Mapping[str, Any]) -> str:
         return version if str(commit) in version else f"{version}, git {plain(str(commit))}"
     if "commit" not in entry:  # a finding written before commits were recorded
         return version
-    return f"{version} ({'release build, ' if entry.get('release') else ''}no commit printed)"
+    release = str(entry.get("release") or "")
+    is_wheel = bool(release) and "+" not in release
+    return f"{version} ({'release build, ' if is_wheel else ''}no commit printed)"

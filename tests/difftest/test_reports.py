@@ -168,6 +168,13 @@ def test_the_version_comes_with_the_commit_or_with_that_there_is_none(
     assert Written.of(_text(write(tmp_path / "f", entry=reported))).rows[Row.VERSION] == words
 
 
+def test_a_build_of_our_own_is_no_wheel(tmp_path: Path) -> None:
+    entry = {"commit": None, "release": "4.8.5+debug.address"}
+    rows = Written.of(_text(write(tmp_path / "f", entry=entry))).rows
+    assert rows[Row.INSTALLED] == "built from the source package of z3-solver 4.8.5 (debug.address)"
+    assert rows[Row.VERSION] == "Z3 version 4.8.5 - 64 bit (no commit printed)"
+
+
 CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
 
 
