@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 
@@ -77,15 +78,15 @@ _STATUS = re.compile(r":status\s+(sat|unsat)\b")
 def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | None:
     """The answer that a text says is correct."""
     for rule in rules_for("expected.toml", text):
+        if rule.group in _NOT_OF_REPORTS or (rule.group == "credited" and not own_solver):
+            continue
         for found in rule.pattern.finditer(text):
-            if rule.group in _NOT_OF_REPORTS:
-                break
             if rule.id == "formula-is" and _is_reported(text, found):
                 continue
             answer = rule.value or _answer(found)
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
-                if own_solver and not _is_own(who, own_solver, (text,)):
+                if not _is_own(who, own_solver, (text,)):
                     return Expected(answer, _quote(found[0]), f"{source}, {who}")
                 continue
             if rule.value == "sat" and _NEVER.search(text[max(0, found.start() - 100) : found.start()]):
@@ -182,8 +183,11 @@ def _is_own(name: str, own_solver: str, texts: Iterable[str]) -> bool:
     return not any(whole.search(text) for text in texts)
 
 
-def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str, bool]]:
+# Asked several times about a text.
+@lru_cache(maxsize=64)
+def _credits(text: str, own_solver: str) -> Sequence[tuple[str, str, str, bool]]:
     """The answers that a text says were given: solver, answer, words, and whether to a changed input."""
+    said: list[tuple[str, str, str, bool]] = []
     for rule in rules_for("expected.toml", text):
         if rule.group not in ("credited", "printed"):
             continue
@@ -193,12 +197,11 @@ def _credits(text: str, own_solver: str) -> Iterator[tuple[str, str, str, bool]]
                 continue
             if _OF_A_CHANGE.search(text[max(0, found.start() - 200) : start]):
                 continue
-            if not _HYPOTHETICAL.search(text[:start]):
+            if not _HYPOTHETICAL.search(text[max(0, start - 100) : start]):
                 who = (found.groupdict().get("who") or own_solver).lower()
                 is_changed = _CHANGED.match(text, found.end()) is not None
-                yield who, rule.value or _answer(found), _quote(found[0]), is_changed
-    if "|" in text:
-        yield from _columns(text)
+                said.append((who, rule.value or _answer(found), _quote(found[0]), is_changed))
+    return (*said, *_columns(text)) if "|" in text else tuple(said)
 
 
 def _columns(text: str) -> Iterator[tuple[str, str, str, bool]]:
@@ -240,7 +243,8 @@ def expectations(
                 found = _in_output(run)
         # What the issue says is about an attached formula only if there is no other.
         is_alone = len(kept) == 1 and prose.keys().isdisjoint({section.where})
-        about = [_LINK.sub("", text[:4000]) for text in ([prose["body"]] if is_alone else texts)]
+        about = [text[:4000] for text in ([prose["body"]] if is_alone else texts)]
+        about = [_LINK.sub("", text) if "(http" in text else text for text in about]
         for text in about:
             found = found or expectation_in(text, "text", own)
         if is_alone or (section.where == "body" and in_body == 1):
@@ -312,7 +316,7 @@ def _said_later(
         text = _QUOTED.sub("", prose[where][:4000])
         for rule in rules_for("expected.toml", text, "comment"):
             for found in rule.pattern.finditer(text):
-                if _HYPOTHETICAL.search(text[: found.start()]):
+                if _HYPOTHETICAL.search(text[max(0, found.start() - 100) : found.start()]):
                     continue
                 if rule.id == "formula-is" and _is_reported(text, found):
                     continue

@@ -303,7 +303,7 @@ def _failing_options(text: str) -> re.Match[str] | None:
 
 
 def _mentions(text: str) -> Iterator[re.Match[str]]:
-    if ":" in text or " `" in text:
+    if any(sign in text for sign in (":", " is `", " are `", " was `", " were `")):
         yield from _LABELLED.finditer(text)
     if "`" in text:
         yield from _INLINE_CODE.finditer(text)
