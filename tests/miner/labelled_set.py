@@ -132,13 +132,13 @@ _HOLES = {
 }
 
 
-def load_threads(name: str) -> list[Case]:
+def load_threads(name: str, fillings: int = _THREAD_FILLINGS) -> list[Case]:
     """The cases of a file of threads, each filled several times."""
     bank = [_Entry(text) for text in _bank()]
     cases: list[Case] = []
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     for number, template in enumerate(re.split(r"(?m)^(?=@@ case )", text)[1:]):
-        for filling in range(_THREAD_FILLINGS):
+        for filling in range(fillings):
             filled = template
             for hole, values in _HOLES.items():
                 filled = filled.replace("{{" + hole + "}}", values[(number + filling) % len(values)])
