@@ -170,9 +170,15 @@ def test_an_archive_of_a_refresh_is_read_and_refreshed(
     assert exhume("corpus", "import", folder / "parquet", "--corpus", made).code == 0
     before = exhume("stats", "--corpus", made, "--json").json
     assert before == EXPECTED["refreshed"]
-    again = exhume("mine", "--replay", "ada/solver", "bob/z3", "--corpus", made, "--json")
-    assert again.code == 0, again.err
-    assert exhume("stats", "--corpus", made, "--json").json == before
+    # Today's miner may take more of the stored issues for bugs, and loses none.
+    read = []
+    for _ in range(2):
+        again = exhume("mine", "--replay", "ada/solver", "bob/z3", "--corpus", made, "--json")
+        assert again.code == 0, again.err
+        read.append(exhume("stats", "--corpus", made, "--json").json)
+    assert read[0] == read[1]
+    assert read[0].keys() == before.keys()
+    assert all(read[0][name] >= before[name] for name in ("issues", "formulas", "formulas_read"))
     config = folder / "exhume.toml"
     with serving(
         FakeTracker(issues=12, comments=20), FakeTracker("bob/z3", issues=6, comments=6, number=78)

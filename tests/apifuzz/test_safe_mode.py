@@ -59,8 +59,8 @@ class _Programmed(Runner):
             [],
             "refused",
         ),
-        (("cvc5", None), None, ["cvc5[safe-mode=safe]"], "shows"),
-        (("z3", "cvc5"), None, ["z3", "cvc5[safe-mode=safe]"], "shows"),
+        (("cvc5", None), None, ["cvc5[safe-mode=safe]"], "affected"),
+        (("z3", "cvc5"), None, ["z3", "cvc5[safe-mode=safe]"], "affected"),
         (("z3", None), None, [], ""),
     ],
 )

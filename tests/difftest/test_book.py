@@ -29,7 +29,7 @@ def written(folder: Path, options: tuple[str, ...]) -> FindingRecord:
     there = replace(here, argv=("/elsewhere/z3",), loadable="/elsewhere/libz3.so").with_options(options)
     key = f"crash|{there.name}|a.cpp:1"
     candidate = Candidate("crash", (there.name,), key, there.name, "crash")
-    book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _: None)
+    book = Book(prepare_output(folder), [here], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _, reward: None)
     assert not list(book.take(TestName("s", "", 0), candidate, GeneratedTest(0, TEXT, "s")))
     task = book.next_task(lambda stage: Limits())
     assert task is not None

@@ -137,7 +137,7 @@ def test_hunts_are_counted_like_peers_and_leave_the_corpus_as_it_is(tmp_path: Pa
         "--arm",
         "mine=--strategy opfuzz --modes default",
     ]
-    options += ["--minutes", "0.5", "--repeats", "1", "--no-bisect", "--reduce", "1", "--json"]
+    options += ["--minutes", "0.25", "--repeats", "1", "--no-bisect", "--reduce", "1", "--json"]
     (mine,) = rows_of(run("equal-time", *options))
     assert (mine["tool"], mine["kind"], mine["starts"] >= 1) == ("mine", "exhume", True)
     assert mine["tests"] >= 1
@@ -281,6 +281,7 @@ def test_releases_to_split_at_are_spread_and_differ_in_their_history() -> None:
     assert not {bug.id for bug in splits[-1].history} & {bug.id for bug in splits[-1].future}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: Path) -> None:
     try:
