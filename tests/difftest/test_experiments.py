@@ -121,6 +121,7 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
     assert "name a new folder" in got.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_hunts_are_counted_like_peers_and_leave_the_corpus_as_it_is(tmp_path: Path) -> None:
     formulas, corpus = tmp_path / "formulas", tmp_path / "c.duckdb"
@@ -155,6 +156,7 @@ def test_a_tool_that_cannot_run_is_an_error_and_no_row(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").rglob("row.json"))
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_run_that_was_interrupted_or_killed_begins_again(tmp_path: Path, assert_gone: object) -> None:
     options = [*equal_time(tmp_path), "--repeats", 1, "--json"]
