@@ -97,7 +97,8 @@ def classify(issue: Issue, extraction: Extraction, weights: Weights | None = Non
     failing = [run for formula in extraction.formulas if (run := formula.failing) is not None]
     bug_class = _bug_class(hits["class"], extraction, failing, texts, weights or default_weights())
     said = _versions_said(issue, extraction, bug_class.value)
-    affected = _affected(issue, extraction, hits, said, failing)
+    answering = _version_of_good_run(extraction, issue.tracker)
+    affected = _affected(issue, extraction, hits, said, failing, answering)
     fixed_by = _numbered(_strongest(_fixes(hits["fixed-by"], extraction)))
     introduced_by = _strongest(hits["introduced-by"])
     others = [one.value for one in (fixed_by, introduced_by) if one is not None]
@@ -109,7 +110,7 @@ def classify(issue: Issue, extraction: Extraction, weights: Weights | None = Non
     last_good = last_good or _commit_before(extraction)
     if last_good is None and affected is not None and _CHANGED.search(extraction.prose["title"]):
         last_good = max(_before(said.neutral, affected), key=_order, default=None)
-    last_good = last_good or _version_of_good_run(extraction, issue.tracker)
+    last_good = last_good or answering
     return Classification(
         bug_class=bug_class,
         areas=tuple(_first_per_value(hits["area"])),
@@ -204,10 +205,10 @@ def _affected(
     hits: Mapping[str, list[_Hit]],
     said: _Said,
     failing: Sequence[FormulaRun],
+    answering: Reasoned | None,
 ) -> Reasoned | None:
-    """The version that shows the bug."""
+    """The version that shows the bug. ``answering``: that of a run beside the failing ones that answers."""
     without = {one.value for one in said.good + said.fixed}
-    shown = _version_of_good_run(extraction, issue.tracker)
     named = [hit for hit in hits["version"] if hit[1].value not in without]
     reported = [hit for hit in named if not _in_comment(hit)]
     report = extraction.prose["title"] + extraction.prose["body"]
@@ -224,7 +225,7 @@ def _affected(
     affected = affected or next(filter(None, map(_version_of, [*failing, *alike])), None)
     affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
     affected = affected or _only(said) or _answered(extraction, said)
-    if affected and shown and affected.rule != "failing-run" and affected.value == shown.value:
+    if affected and answering and affected.rule != "failing-run" and affected.value == answering.value:
         return None  # a run of it answers, beside the failing one
     if affected is not None and affected.value.count(".") == 1:  # a title may leave out the last digits
         full = affected.value + "."

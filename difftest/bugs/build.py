@@ -199,9 +199,9 @@ def build(
     finally:
         now = {one.key for one in report.found}
         found = [*report.found, *(one for one in store.all_results() if one.key not in now)]
-        bugs = [one for one in found if isinstance(one, Bug)]
-        bugs = [msgspec.structs.replace(one, flaky=one.flaky or _pair(one) in flaky) for one in bugs]
-        write_records(store.folder / BUGS, bugs)
+        bugs = (one for one in found if isinstance(one, Bug))
+        marked = [msgspec.structs.replace(bug, flaky=bug.flaky or _pair(bug) in flaky) for bug in bugs]
+        write_records(store.folder / BUGS, marked)
         write_records(store.folder / UNVERIFIED, [one for one in found if isinstance(one, Unverified)])
     yield report
 

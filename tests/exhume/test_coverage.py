@@ -26,6 +26,7 @@ from difftest.directed.gcov import BadCounts, ObjectFile, read_counts
 from solvers.builds import Flavour
 from solvers.sources import sources_of_program
 from solvers.specs import find_solver
+from tests.difftest.test_directed import tree
 from tests.once import made_once
 
 MISSING = [program for program in ("gcc", "g++", "gcov", "env") if shutil.which(program) is None]
@@ -99,14 +100,6 @@ int main(int count, char **words) {
 }
 """
 SOURCES = {"util/alpha.cpp": ALPHA, "util/beta.cpp": BETA, "util/box.h": BOX, "shell/main.cpp": MAIN}
-
-
-def tree(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    return folder
 
 
 def build(folder: Path) -> None:
