@@ -260,6 +260,8 @@ def _compile(build: Build, source: Path, objects: Path, flavour: Flavour, jobs: 
         f"-DCMAKE_BUILD_TYPE={kind}",
         *(f"-DCMAKE_{language}_FLAGS_{kind.upper()}={' '.join(flags)}" for language in ("C", "CXX")),
         f"-DCMAKE_EXE_LINKER_FLAGS={' '.join(linked)}",
+        # Old releases ask for a CMake that CMake 4 no longer imitates otherwise.
+        "-DCMAKE_POLICY_VERSION_MINIMUM=3.5",
         *build.configure,
     ]
     generator = ["-G", "Ninja"] if _find_program("ninja") else []

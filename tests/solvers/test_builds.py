@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {',
 
 Z3 = PROFILES["z3"]
 CMAKE = """
-cmake_minimum_required(VERSION 3.10)
+cmake_minimum_required(VERSION 3.4)
 project(small CXX)
 add_executable(shell main.cpp)
 set_target_properties(shell PROPERTIES OUTPUT_NAME z3)
