@@ -304,7 +304,7 @@ def update(folder: Path) -> None:
         text = page.read_text("utf-8")
         for example in (e for e in ALL if e.page == page.name and e.output and is_quick(e)):
             done = subprocess.run(
-                [sys.executable, "-c", "from exhume.cli import main; main()", *arguments(example)],
+                [sys.executable, "-m", "exhume", *arguments(example)],
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 capture_output=True,
                 text=True,

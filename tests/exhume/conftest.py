@@ -64,7 +64,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
     def call(*arguments: object, **options: Any) -> subprocess.Popen[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
         return subprocess.Popen(
-            [sys.executable, "-c", "from exhume.cli import main; main()", *map(str, arguments)],
+            [sys.executable, "-m", "exhume", *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

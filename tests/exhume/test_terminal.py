@@ -28,7 +28,7 @@ def on_a_terminal(arguments: list[str]) -> str:
     pid, handle = pty.fork()
     if pid == 0:
         os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm", COLUMNS=str(COLUMNS))
-        os.execv(sys.executable, [sys.executable, "-c", "from exhume.cli import main; main()", *arguments])
+        os.execv(sys.executable, [sys.executable, "-m", "exhume", *arguments])
     fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     written = b""
     try:

@@ -234,7 +234,7 @@ def test_a_run_that_gives_up_is_resumed(hub: FakeGitLab, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_killed_run_is_resumed_by_the_next(hub: FakeGitLab, tmp_path: Path) -> None:
     whole = mined(tmp_path / "calm", hub)
-    command = [sys.executable, "-c", "from exhume.cli import main; main()", "mine", "--all"]
+    command = [sys.executable, "-m", "exhume", "mine", "--all"]
     command += ["--host", "gitlab", NAME, "--corpus", str(tmp_path / "c"), "--api-url", hub.url]
     for at_request in (4, 9, 8, 8):
         victims: list[subprocess.Popen[bytes]] = []

@@ -63,7 +63,7 @@ def toy(tmp_path: Path) -> Path:
 def exhume(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """A command line of exhume that knows the solvers beside ``folder``, too."""
     environment = {**os.environ, "EXHUME_SOLVERS": str(folder.parent), "COLUMNS": "200"}
-    command = [sys.executable, "-c", "from exhume.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-m", "exhume", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 

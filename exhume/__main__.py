@@ -1,0 +1,5 @@
+"""``python -m exhume`` is ``exhume``."""
+
+from exhume.cli import main
+
+main()
