@@ -290,9 +290,10 @@ class Applications:
         """The theory's constant of this name, or None."""
         theories = self.environment.theories
         for candidate in (name, *theories.spellings.get(name, ())):
-            found = theories.find(candidate, (), ())
+            sort = theories.bare_sort(candidate)
+            found = theories.find(candidate, (), (), sort)
             if found is not None:
-                return self.table.operator(candidate, (), found[0])
+                return self.table.operator(candidate, (), found[0], (), sort)
         if name == "nil":  # of z3's lists
             self.has_open = True
             return self.table.operator(name, (), make_sort("List", (), (parameter("T"),)))

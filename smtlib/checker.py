@@ -151,7 +151,7 @@ class _Checker:
         if isinstance(sexp[2], str) or not all(map(is_symbol, sexp[2])):
             raise SortError(f"expected a list of sort parameters, found {sexp_text(sexp[2], 60)}")
         params = tuple(sexp[2])
-        body: SExp | Sort = sexp[3] if params else self.environment.sort(sexp[3])
+        body = self.environment.definition(sexp[3], params)
         definition = SortDefinition(_symbol(sexp, 1), len(params), params, body)
         self.environment.add_sort(definition)
         return self._done(sexp, sort=definition)

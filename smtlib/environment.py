@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from smtlib.errors import SortError
 from smtlib.families import alias_sort
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.signature import evaluate_index
-from smtlib.sorts import MAX_DEPTH, Sort, make_sort, subsorts
+from smtlib.sorts import BOOL, MAX_DEPTH, SAME_SORTS, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
 from smtlib.theory import Theories
 
@@ -223,11 +224,7 @@ class Environment:
         return self._applied_sort(sexp[0], args, depth)
 
     def _named_sort(self, name: str, params: Mapping[str, Sort]) -> Sort:
-        if name in params:
-            return params[name]
-        if name in self.theories.abbreviations and name not in self.sorts:
-            return self.theories.abbreviations[name]
-        return self._applied_sort(name, ())
+        return params[name] if name in params else self._applied_sort(name, ())
 
     def _applied_sort(self, name: str, args: tuple[Sort, ...], depth: int = 0) -> Sort:
         if name == "->":
@@ -243,17 +240,56 @@ class Environment:
             if definition.body is not None:
                 return self.sort(definition.body, dict(zip(definition.params, args, strict=True)), depth + 1)
             return make_sort(name, (), args)
+        if name in self.theories.abbreviations:
+            return self.theories.abbreviations[name]
         symbol = self.theories.sorts.get(name)
         if symbol is None or symbol.indices:
             alias = alias_sort(name, args)
             if alias is None:
                 raise SortError(f"unknown sort {name}")
             return alias
-        # z3's arrays may have several indices.
-        fits = len(args) >= symbol.arity if name == "Array" else symbol.arity == len(args)
-        if not (args if symbol.variadic else fits):
+        if symbol.variadic:
+            fits = bool(args)
+        elif symbol.arity == 0:  # z3 takes (Int Bool) for Int
+            fits, args = True, ()
+        else:  # z3's arrays may have several indices
+            fits = len(args) == symbol.arity or (name == "Array" and len(args) > symbol.arity)
+        if not fits:
             raise SortError(f"sort {name} takes {symbol.arity} arguments, got {len(args)}")
-        return make_sort(name, (), args)
+        sort = make_sort(name, (), args)
+        return sort if "Unicode" in self.sorts else SAME_SORTS.get(sort, sort)
+
+    def definition(self, sexp: SExp, params: Collection[str]) -> SExp | Sort:
+        """What a sort defined as ``sexp`` with these parameters stands for: a sort, or text to be read where
+        the name is used. Raises SortError if no use of it can be a sort.
+
+        z3 counts the arguments of its own sorts only where the name is used.
+        """
+        if not params:
+            with suppress(SortError):
+                return self.sort(sexp)
+        self._require_known(sexp, params)
+        return sexp
+
+    def _require_known(self, sexp: SExp, params: Collection[str], depth: int = 0) -> None:
+        """Raise SortError for a sort that is unknown, or the script's and takes other arguments."""
+        if isinstance(sexp, str) or depth > MAX_DEPTH or not sexp or not isinstance(sexp[0], str):
+            if not (isinstance(sexp, str) and sexp in params):
+                self.sort(sexp, {}, depth)
+            return
+        head, *args = sexp
+        if head == "_":
+            self.sort(sexp)
+            return
+        definition = self.sorts.get(head)
+        if definition is not None and definition.arity != len(args):
+            raise SortError(f"sort {head} takes {definition.arity} arguments, got {len(args)}")
+        own = (self.sorts, self.theories.sorts, self.theories.abbreviations)
+        if not any(head in known for known in own) and alias_sort(head, (BOOL,) * len(args)) is None:
+            if head != "->":
+                raise SortError(f"unknown sort {head}")
+        for arg in args:
+            self._require_known(arg, params, depth + 1)
 
     def function_sort(self, params: tuple[Sort, ...], result: Sort) -> Sort:
         """The sort of functions from ``params`` to ``result``."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from smtlib.sorts import BOOL, REGLAN, STRING, Sort, bit_vector, make_sort
+from smtlib.sorts import BOOL, STRING, Sort, bit_vector, make_sort
 
 _Rank = Callable[[Sequence[int], Sequence[Sort]], "Sort | None"]
 
@@ -19,13 +19,10 @@ def tuple_sort(columns: Sequence[Sort]) -> Sort:
 
 
 def alias_sort(name: str, args: tuple[Sort, ...]) -> Sort | None:
-    """The sort that ``(name args ...)`` abbreviates: cvc5's relations and tables, z3's ``(RegEx String)`` and
-    ``StringSequence``."""
+    """The sort that ``(name args ...)`` abbreviates: cvc5's relations and tables, z3's ``StringSequence``."""
     if name in ("Relation", "Table") and args:
         return _of("Set" if name == "Relation" else "Bag", args)
-    if name == "StringSequence" and not args:
-        return STRING
-    return REGLAN if name == "RegEx" and args == (STRING,) else None
+    return STRING if name == "StringSequence" and not args else None
 
 
 def family_rank(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smtlib.reader import SExp, sexp_text
-from smtlib.sorts import BOOL, Sort, indexed, make_sort
+from smtlib.sorts import BOOL, SAME_SORTS, Sort, indexed, make_sort
 
 Bindings = dict[str, "Sort | int | str"]
 """The values of the sort parameters and index variables of a signature."""
@@ -85,7 +85,8 @@ class SortPattern:
                 raise KeyError(self.name)
             return found
         indices = tuple([evaluate_index(e, bindings) for e in self.indices])
-        return make_sort(self.name, indices, tuple([a.instantiate(bindings) for a in self.args]))
+        sort = make_sort(self.name, indices, tuple([a.instantiate(bindings) for a in self.args]))
+        return SAME_SORTS.get(sort, sort) if self.args else sort
 
     def parameters(self) -> set[str]:
         """The sort parameters that occur."""

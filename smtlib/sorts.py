@@ -82,6 +82,11 @@ REAL: Final = make_sort("Real")
 STRING: Final = make_sort("String")
 REGLAN: Final = make_sort("RegLan")
 ROUNDING_MODE: Final = make_sort("RoundingMode")
+SAME_SORTS: Final = {
+    make_sort("Seq", (), (make_sort("Unicode"),)): STRING,
+    make_sort("RegEx", (), (STRING,)): REGLAN,
+}
+"""Sorts that solvers with a sort of characters take for another one."""
 
 
 def bit_vector(width: int) -> Sort:

@@ -19,10 +19,10 @@ from smtlib.errors import ReadError, SortError, TheoryError
 from smtlib.families import FAMILIES, family_rank
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
 from smtlib.signature import Signature, SortPattern, SortSymbol, read_sort_pattern
-from smtlib.sorts import Sort
+from smtlib.sorts import BOOL, Sort
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity")
+_MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity", ":bare")
 _FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded", ":read-only")
 _OF_FUNCTIONS = (*_ASSOCIATIVITY, *_MARKS, *":as :min :where :only :was :weight :values :note".split())
 _OF_SORTS = (":where", ":only")
@@ -106,6 +106,13 @@ class Theories:
     def marked(self, mark: str) -> Set[str]:
         """The functions with a rank that has this mark, such as ``:open``."""
         return self._marked.get(mark, frozenset())
+
+    def bare_sort(self, name: str) -> Sort | None:
+        """The sort of a ``:bare`` constant that is written without ``as``; None for others."""
+        if name not in self.marked(":bare"):
+            return None
+        result = self.functions[name][0].result
+        return result.instantiate(dict.fromkeys(result.parameters(), BOOL))
 
     def add_file(self, text: str, source: str) -> None:
         """Add the theories of one file. Raises :class:`TheoryError` naming ``source``."""

@@ -134,6 +134,19 @@ COMMANDS = (
         features="sorts",
     ),
     good(
+        "define-sort that no use of can be a sort",
+        "(define-sort F () (FloatingPoint))\n(define-sort A (T) (Array (Seq T Int)))",
+        solvers=Z3,
+        features="sorts",
+    ),
+    good(
+        "arguments of sorts that take none",
+        "(declare-const x (Int Bool))\n(declare-const y (Float32 Int Int))\n(assert (= x 1))",
+        printed="(declare-const x Int)\n(declare-const y (_ FloatingPoint 8 24))\n(assert (= x 1))",
+        sorts="Int",
+        features="sorts",
+    ),
+    good(
         "define-sort with parameters",
         """
 (define-sort Map (K V) (Array K V))
@@ -317,15 +330,16 @@ COMMANDS = (
     bad("no body", "(define-fun f () Int)", "expected (define-fun NAME", 1, 1),
     bad("assert a number", "(assert 1)", "Int, expected Bool", 1, 1),
     bad("unknown sort", "(declare-const x Strnig)", "unknown sort Strnig", 1, 1),
-    bad(
-        "sort with too many arguments",
-        "(declare-const x (Int Int))",
-        "takes 0 arguments, got 1",
-        1,
-        1,
-        solvers=Z3,
-    ),
+    bad("sort with too many arguments", "(declare-const x (Seq Int Int))", "takes 1 arguments, got 2", 1, 1),
     bad("sort of width 0", "(declare-const x (_ BitVec 0))", "(> m 0) does not hold", 1, 1),
+    bad("define-sort with parameters and an unknown sort", "(define-sort A (T) (F T))", "sort F", 1, 1),
+    bad(
+        "use of a define-sort that is no sort",
+        "(define-sort F () (FloatingPoint))\n(declare-const x F)",
+        "unknown sort FloatingPoint",
+        2,
+        1,
+    ),
     bad("cyclic define-sort", "(define-sort A () (Array Int A))", "unknown sort A", 1, 1),
 )
 

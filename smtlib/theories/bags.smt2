@@ -4,7 +4,7 @@
  :needs (Ints) :extension
  :sorts ((Bag 1 :only (cvc5)))
  :funs (
-  (par (A) (bag.empty (Bag A) :only (cvc5) :was (emptybag)))
+  (par (A) (bag.empty (Bag A) :bare :only (cvc5) :was (emptybag)))
   (par (A) (bag A Int (Bag A) :only (cvc5)))
   (par (A) (bag.union_max (Bag A) (Bag A) (Bag A) :left-assoc :only (cvc5) :was (union_max)))
   (par (A) (bag.union_disjoint (Bag A) (Bag A) (Bag A) :left-assoc :only (cvc5) :was (union_disjoint)))

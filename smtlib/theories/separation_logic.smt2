@@ -3,7 +3,7 @@
  :about "Heaps"
  :weight 0.15 :extension :guarded
  :funs (
-  (par (A) (sep.nil A :only (cvc5)))
+  (par (A) (sep.nil A :bare :only (cvc5)))
   (sep.emp Bool :only (cvc5))
   (par (A B) (pto A B Bool :only (cvc5)))
   (sep Bool Bool Bool :left-assoc :only (cvc5))

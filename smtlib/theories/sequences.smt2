@@ -5,7 +5,7 @@
  :needs (Ints)
  :sorts ((Seq 1))
  :funs (
-  (par (A) (seq.empty (Seq A)))
+  (par (A) (seq.empty (Seq A) :bare))
   (seq.empty String :as :only (z3))
   (seq.unit Unicode String :only (z3))
   (par (A) (seq.unit A (Seq A)))

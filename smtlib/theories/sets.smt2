@@ -4,7 +4,7 @@
  :extension
  :sorts ((Set 1))
  :funs (
-  (par (A) (set.empty (Set A) :only (cvc5) :was (emptyset)))
+  (par (A) (set.empty (Set A) :bare :only (cvc5) :was (emptyset)))
   (par (A) (set.universe (Set A) :weight 0.3 :only (cvc5) :was (univset)))
   (par (A) (set.singleton A (Set A) :only (cvc5) :was (singleton)))
   (par (A) (set.insert A (Set A) (Set A) :only (cvc5) :was (insert)))

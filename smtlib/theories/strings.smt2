@@ -2,7 +2,7 @@
 (theory UnicodeStrings
  :about "Strings and regular expressions"
  :needs (Ints)
- :sorts ((String 0) (RegLan 0) (Unicode 0 :only (z3)))
+ :sorts ((String 0) (RegLan 0) (Unicode 0 :only (z3)) (RegEx 1 :only (z3)))
  :funs (
   ((_ char c) String :doubtful :note "c is hexadecimal: #x0 to #x2FFFF")
   (str.++ String String String :left-assoc)

@@ -55,10 +55,23 @@ Z3 = [
     "(declare-const s (Seq Int))(assert (= (seq.nth_i s 0) (seq.nth_u s 0)))",
     "(declare-const fp Int)(assert (= (fp #b0 #x00 #b0) (fp #b0 #x00 #b0)))(assert (> fp 0))",
     "(set-logic QF_FF)(declare-const x (_ FiniteField 5))(assert (= x (as ff-1 (_ FiniteField 5)) #f3m5))",
+    "(declare-const r (RegEx (Seq Int)))(declare-const s (Seq Int))"
+    "(assert (seq.in.re s (re.++ r r (re.* r))))"
+    "(assert (= r (as re.all (RegEx (Seq Int))) (as re.empty (RegEx (Seq Int))) (seq.to.re s)"
+    " (re.derivative 1 r) (re.range s s) ((_ re.loop 1 2) r) ((_ re.^ 2) r) (re.diff r) (re.inter r r r)"
+    " (re.comp r) (re.xor r r)))"
+    "(assert (= s (seq.replace_re s r s) (str.replace_re_all s r s)))",
+    "(declare-const r (RegEx (Seq Unicode)))(declare-const s (Seq Unicode))"
+    "(assert (str.in_re (str.++ s \"a\") r))",
+    "(declare-const s (Seq Int))(declare-const f (-> Int Unicode))(assert (= (seq.map f s) \"a\"))",
+    "(declare-const p (-> Int Bool))"
+    "(assert (= (re.of.pred p) (re.+ (re.of.pred p)) (re.opt (re.of.pred p))))",
     "(declare-sort Bag 0)(declare-sort Table 0)(declare-const b Bag)(assert (= b b))",
 ]  # fmt: skip
 
 CVC5 = [
+    "(set-logic ALL)(assert (= seq.empty (seq.unit true)))(assert (set.member true set.empty))"
+    "(assert sep.nil)(assert (= bag.empty (bag true 1)))(assert (= nullable.null (nullable.some true)))",
     "(set-logic QF_UFC)(declare-sort U 0)(assert (_ fmf.card U 3))",
     "(set-logic QF_FF)(declare-const x (_ FiniteField 5))(assert (= x (as ff6 (_ FiniteField 5))))",
     "(set-option :oracles true)(set-logic ALL)(declare-oracle-fun f (Int) Int program)",
