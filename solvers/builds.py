@@ -35,6 +35,8 @@ _MAX_SOURCE = 1 << 30
 # Ninja prints [12/800] before each step, make [ 12%].
 _STEP = re.compile(rb"^\[ *(\d+)(?:/(\d+)|%)\]")
 _LAST_LINES = 15
+# How GCC and Clang say that a header of the standard library is missing: those have no extension.
+_NO_HEADER = re.compile(r"fatal error: '?([a-z_]+)'?(?: file not found|: No such file)")
 # Sanitizers read these from the program itself, wherever it is started: leaks at the end are harmless, and
 # the report is an error that ends the run.
 _SANITIZER_OPTIONS = """
@@ -342,7 +344,9 @@ class _Steps:
                 process.wait()
         if process.returncode:
             said = b"".join(last).decode(errors="replace").rstrip()
-            raise BuildFailed(f"{Path(command[0]).name} failed:\n{said}\nThe whole log: {self._log}")
+            header = _NO_HEADER.search(said)
+            hint = f"\nThe compiler has no <{header[1]}>: CXX names a newer one." if header else ""
+            raise BuildFailed(f"{Path(command[0]).name} failed:\n{said}{hint}\nThe whole log: {self._log}")
 
 
 def _git(checkout: Path, *words: str) -> str:
