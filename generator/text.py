@@ -19,12 +19,14 @@ def header(
     atoms: Iterable[int],
     rules: Iterable[int],
     issues: Iterable[str],
+    settings: Mapping[str, object] | None = None,
 ) -> str:
-    """Comment lines that let the test be made again and traced back to its issues."""
+    """Comment lines that let the test be made again and traced back to its issues. ``settings`` are those
+    that are not the defaults."""
     return (
         f"; exhume {VERSION} corpus {fingerprint[:16]} seed {seed} index {index} strategy {strategy}\n"
         f"; skeletons {_numbers(skeletons)}; atoms {_numbers(atoms)}; rules {_numbers(rules)}\n"
-        f"; issues {_issues(issues)}\n"
+        f"; issues {_issues(issues)}\n{comment_line(f'settings {_set_to(settings)}') if settings else ''}"
     )
 
 
@@ -45,7 +47,7 @@ class SeedHeader:
         issues: Iterable[str],
         settings: Mapping[str, object],
     ) -> None:
-        set_to = " ".join(f"{name}={value}" for name, value in settings.items())
+        set_to = _set_to(settings)
         self._before = f"; exhume {VERSION} seeds {fingerprint[:16]} seed {seed} index "
         self._after = f" strategy {strategy}\n" + comment(
             (f"settings {set_to or 'none'}", f"from {' and '.join(origins)}", f"issues {_issues(issues)}")
@@ -71,6 +73,10 @@ def _issues(issues: Iterable[str]) -> str:
     shown = list(issues)
     more = f" and {len(shown) - _ISSUES_SHOWN} more" if len(shown) > _ISSUES_SHOWN else ""
     return " ".join(shown[:_ISSUES_SHOWN]) + more or "none"
+
+
+def _set_to(settings: Mapping[str, object]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def _numbers(numbers: Iterable[int]) -> str:

@@ -98,8 +98,9 @@ def generate_command(
         "skeleton": skeleton,
         "start": start,
     }
-    if "seeds" in STRATEGIES[strategy].needs:
-        description["settings"] = dict(getattr(made, "settings", {}))
+    set_to = dict(getattr(made, "settings", {}))
+    if set_to or "seeds" in STRATEGIES[strategy].needs:
+        description["settings"] = set_to
     with progress("generating", json) as tick:
         report = write_batch(
             made, count, out_folder, description, jobs, lambda done: tick(done, count), start

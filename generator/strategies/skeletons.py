@@ -21,6 +21,7 @@ from typing import TypeVar
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
+from generator.settings import Setting
 from generator.strategy import GeneratedTest
 from generator.targets import NO_TARGETS, AcceptedParts, Targets
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
@@ -31,9 +32,17 @@ _T = TypeVar("_T")
 ASSERTION_COUNTS = ((1, 0.15), (2, 0.20), (3, 0.42), (4, 0.15), (5, 0.08))
 """How many assertions a test has, and how often: 1 to 5, mostly 3, on average 2.8 (Section III-C)."""
 
-_THEME_SHARE = 0.97
-"""Share of free choices that stay in the test's theme. Every further theory costs decided tests: of 500
-tests, z3 and cvc5 both decided 91 % of those in one theory within a second, 72 % in two, 59 % in three."""
+THEME_SHARES = {"one": (0.97,), "mixed": (0.97, 0.75, 0.5)}
+"""Share of free choices that stay in the test's theme; where there are several, drawn per test. Every
+further theory costs decided tests: of 500 tests, z3 and cvc5 both decided 91 % of those in one theory within
+a second, 72 % in two, 59 % in three."""
+
+SETTINGS = (
+    Setting(
+        "themes", "one", "whether a test keeps to one theory, or some mix them", choices=(*THEME_SHARES,)
+    ),
+    Setting("incremental", 0.0, "share of tests with push, pop and several check-sat", 0, 1),
+)
 
 _COUPLED_SHARE = 0.5
 """Share of choices within the theme that look for an atom with a symbol of a rank in use: bit-vectors
@@ -78,12 +87,15 @@ _UNBINDABLE = ("RegLan",)
 class SkeletonOptions:
     """Switches of the strategy. ``rules`` off is the paper's variant HistFuzz_r.
 
-    ``incremental`` makes tests with push, pop and several check-sat. ``theories`` narrows the atoms to
-    those whose theories are all named (Core always is).
+    ``themes`` is a key of :data:`THEME_SHARES`. ``incremental`` makes all tests with push, pop and several
+    check-sat, ``incremental_share`` this share of them. ``theories`` narrows the atoms to those whose
+    theories are all named (Core always is).
     """
 
     rules: bool = True
+    themes: str = "one"
     incremental: bool = False
+    incremental_share: float = 0.0
     theories: frozenset[str] = frozenset()
     logic: str = "ALL"
 
@@ -138,8 +150,10 @@ class _Draft:
 
     declarations: Declarations
     theme: _Theme
+    theme_share: float
     share: float
     crowd: int
+    is_incremental: bool
     ranks: list[Rank] = field(default_factory=list)
     atoms: list[int] = field(default_factory=list)
     rules: list[int] = field(default_factory=list)
@@ -163,6 +177,9 @@ class SkeletonStrategy:
         self.library = library
         self.seed = seed
         self.options = options or SkeletonOptions()
+        given = {"themes": self.options.themes, "incremental": self.options.incremental_share}
+        self.settings = {s.name: given[s.name] for s in SETTINGS if given[s.name] != s.default}
+        """The settings that are not the defaults."""
         self._asks = bool(targets)
         self._parts = AcceptedParts(targets)
         parts = self._parts
@@ -213,14 +230,18 @@ class SkeletonStrategy:
     def _test(self, index: int) -> GeneratedTest:
         rng = random.Random((self.seed << 40) ^ index)
         chance = rng.random
+        theme = self._themes[_pick(self._theme_bounds, chance)]
+        # class_of draws the theme alone, so it comes first.
         draft = _Draft(
             Declarations(),
-            self._themes[_pick(self._theme_bounds, chance)],
+            theme,
+            _one_of(THEME_SHARES[self.options.themes], chance),
             _SHARES[int(chance() * len(_SHARES))],
             _CROWDS[int(chance() * len(_CROWDS))],
+            self.options.incremental or _happens(self.options.incremental_share, chance),
         )
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
-        if self.options.incremental:
+        if draft.is_incremental:
             count = min(10, count * 2)
         simple = chance() < _SIMPLE_SHARE or bool(draft.theme.accepted and not draft.theme.bound)
         pool, bounds = self._simple if simple else self._all
@@ -232,7 +253,7 @@ class SkeletonStrategy:
             ]
             draft.bound = any(s.skeleton.binders for s in skeletons)
         assertions = [self._fill(skeleton, draft, chance) for skeleton in skeletons]
-        body = self._commands(assertions, chance)
+        body = _commands(assertions, draft.is_incremental, chance)
         for skeleton in skeletons:
             draft.issues.setdefault(skeleton.issue)
         draft.issues.pop("", None)
@@ -248,6 +269,7 @@ class SkeletonStrategy:
                     draft.atoms,
                     draft.rules,
                     draft.issues,
+                    self.settings,
                 ),
                 f"(set-logic {self.options.logic})\n",
                 draft.declarations.text(),
@@ -314,7 +336,7 @@ class SkeletonStrategy:
         return _accepted(drawn, lambda: self._any_atom(draft, chance), accepts, known, chance)
 
     def _any_atom(self, draft: _Draft, chance: Callable[[], float]) -> AtomTemplate:
-        if chance() >= _THEME_SHARE:
+        if chance() >= draft.theme_share:
             pool: Sequence[AtomTemplate] = self.library.atoms
         elif draft.ranks and chance() < _COUPLED_SHARE:
             pool = draft.theme.coupled(draft.ranks, chance)
@@ -389,29 +411,29 @@ class SkeletonStrategy:
         ]
         return sorts[int(chance() * len(sorts))] if sorts else "Bool"
 
-    # Commands
 
-    def _commands(self, assertions: list[str], chance: Callable[[], float]) -> str:
-        if not self.options.incremental:
-            return "".join([f"(assert {a})\n" for a in assertions]) + "(check-sat)\n"
-        lines = []
-        depth = 0
-        waiting = list(reversed(assertions))
-        while waiting:
-            if depth and chance() < 0.4:
-                count = 1 + int(chance() * depth)
-                lines.append(f"(pop {count})\n")
-                depth -= count
-            if chance() < 0.7:
-                lines.append("(push 1)\n")
-                depth += 1
-            count = min(len(waiting), 1 + int(chance() * 2))
-            lines.extend([f"(assert {waiting.pop()})\n" for _ in range(count)])
-            lines.append("(check-sat)\n")
-        if depth and chance() < 0.5:
-            # What an outer level says after an inner one is gone.
-            lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
-        return "".join(lines)
+def _commands(assertions: list[str], incremental: bool, chance: Callable[[], float]) -> str:
+    """The assertions and their check-sat; ``incremental``: on levels of push and pop, with several."""
+    if not incremental:
+        return "".join([f"(assert {a})\n" for a in assertions]) + "(check-sat)\n"
+    lines = []
+    depth = 0
+    waiting = list(reversed(assertions))
+    while waiting:
+        if depth and chance() < 0.4:
+            count = 1 + int(chance() * depth)
+            lines.append(f"(pop {count})\n")
+            depth -= count
+        if chance() < 0.7:
+            lines.append("(push 1)\n")
+            depth += 1
+        count = min(len(waiting), 1 + int(chance() * 2))
+        lines.extend([f"(assert {waiting.pop()})\n" for _ in range(count)])
+        lines.append("(check-sat)\n")
+    if depth and chance() < 0.5:
+        # What an outer level says after an inner one is gone.
+        lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
+    return "".join(lines)
 
 
 def _weighted(skeletons: Sequence[SkeletonTemplate]) -> tuple[Sequence[SkeletonTemplate], list[float]]:
@@ -423,6 +445,16 @@ def _weighted(skeletons: Sequence[SkeletonTemplate]) -> tuple[Sequence[SkeletonT
 def _pick(bounds: list[float], chance: Callable[[], float]) -> int:
     """An index drawn by accumulated weights."""
     return min(bisect.bisect(bounds, chance() * bounds[-1]), len(bounds) - 1)
+
+
+def _one_of(values: Sequence[_T], chance: Callable[[], float]) -> _T:
+    """One of ``values``; a single one is not drawn, so that tests without a choice stay what they are."""
+    return values[int(chance() * len(values))] if len(values) > 1 else values[0]
+
+
+def _happens(share: float, chance: Callable[[], float]) -> bool:
+    """Whether a test is among this share of the tests; where none is, nothing is drawn either."""
+    return share > 0 and chance() < share
 
 
 def _accepted(
@@ -458,7 +490,11 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
 
 
 def _make(inputs: StrategyInputs) -> SkeletonStrategy:
-    options = SkeletonOptions(incremental=inputs.settings.incremental)
+    options = SkeletonOptions(
+        themes=str(inputs.values["themes"]),
+        incremental=inputs.settings.incremental,
+        incremental_share=float(inputs.values["incremental"]),
+    )
     return SkeletonStrategy(inputs.library, inputs.settings.seed, options, inputs.targets)
 
 
@@ -468,4 +504,5 @@ ENTRY = StrategyEntry(
     "a learned corpus",
     "nothing",
     _make,
+    settings=SETTINGS,
 )

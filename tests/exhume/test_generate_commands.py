@@ -63,6 +63,15 @@ def test_variants(exhume: Any, starter: Path, tmp_path: Path, options: tuple[str
     assert 1 <= len(list((tmp_path / "t").glob("*.smt2"))) <= 5
 
 
+def test_other_settings_make_another_batch(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    arguments = ("generate", "--corpus", starter, "--count", 5, "--out", tmp_path / "t", "--set")
+    assert [exhume(*arguments, given).code for given in ("themes=mixed",) * 2 + ("incremental=0.5",)] == [
+        0,
+        0,
+        2,
+    ]
+
+
 def test_skeletons_can_come_from_another_corpus(
     exhume: Any, starter: Path, corpus: Path, tmp_path: Path
 ) -> None:

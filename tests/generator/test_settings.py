@@ -43,8 +43,8 @@ def test_what_does_not_fit_is_one_clear_line(pair: str, message: str) -> None:
 
 
 def test_a_strategy_without_settings_says_so() -> None:
-    with pytest.raises(GenerationError, match="skeletons has no setting x; it has none"):
-        read_settings("skeletons", find_strategy("skeletons").settings, ["x=1"])
+    with pytest.raises(GenerationError, match="enumerate has no setting x; it has none"):
+        read_settings("enumerate", find_strategy("enumerate").settings, ["x=1"])
 
 
 def test_every_default_is_a_value_that_is_taken() -> None:

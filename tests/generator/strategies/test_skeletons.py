@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from base.version import VERSION
 from corpus.acceptance import probe
-from generator import GenerationError, Library, SkeletonOptions, SkeletonStrategy
+from generator import (
+    GenerationError,
+    Library,
+    SkeletonOptions,
+    SkeletonStrategy,
+    StrategySettings,
+    make_strategy,
+)
+from generator.strategies.skeletons import THEME_SHARES
 from smtlib import CheckedScript, Kind, Term, check_script, postorder, read_script
 from tests.generator.small import library_of
 
@@ -298,6 +306,41 @@ def _anonymous() -> Library:
         [type(atom).of(1, atom.atom, -1, "")],
         [],
     )
+
+
+def test_mixed_themes_leave_the_theory_of_a_test_more_often_and_its_class_as_it_is(library: Library) -> None:
+    leading = {atom.id: name for name, atoms in library.themes() for atom in atoms}
+    shares = {}
+    for themes in THEME_SHARES:
+        made = strategy(library, themes=themes)
+        inside = [
+            leading[atom] == made.class_of(test.index)
+            for test in made.generate(0, 400)
+            for atom in set(test.atoms)
+        ]
+        shares[themes] = sum(inside) / len(inside)
+    # A rule may leave the theme, too; an atom drawn from all atoms may be of the theme.
+    assert shares["mixed"] < shares["one"] - 0.1
+    one, mixed = strategy(library), strategy(library, themes="mixed")
+    assert [one.class_of(i) for i in range(300)] == [mixed.class_of(i) for i in range(300)]
+
+
+def test_a_share_of_the_tests_is_incremental(library: Library) -> None:
+    tests = list(strategy(library, incremental_share=0.25).generate(0, 800))
+    assert 150 <= sum(test.text.count("(check-sat)") > 1 or "(push" in test.text for test in tests) <= 250
+
+
+def test_settings_are_in_the_header_unless_they_are_the_defaults(library: Library) -> None:
+    assert "settings" not in strategy(library, incremental=True).test(3).text
+    text = strategy(library, themes="mixed", incremental_share=0.5).test(3).text
+    assert text.splitlines()[3] == "; settings themes=mixed incremental=0.5"
+
+
+def test_settings_given_by_name_make_the_tests(library: Library) -> None:
+    given = StrategySettings(seed=4, given=("themes=mixed", "incremental=0.5"))
+    made = [t.text for t in make_strategy("skeletons", library, given).generate(0, 20)]
+    direct = strategy(library, seed=4, themes="mixed", incremental_share=0.5)
+    assert made == [t.text for t in direct.generate(0, 20)]
 
 
 def test_incremental_tests_balance_push_and_pop_and_end_with_check_sat(library: Library) -> None:
