@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from math import sqrt
 
 from solvers.registry import ANY_NAME, kin_of, named_solver
 
@@ -52,10 +53,15 @@ _VERSION = re.compile(
 _HASH = re.compile(
     r"(?:(?<=/commit/)|(?<![\w./-]))(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])(?P<v>[0-9a-f]{7,40})\b"
 )
-_LEAD = re.compile(r"(?P<word>[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
+_LEAD = re.compile(r"(?P<word>(?<!\w)[A-Za-z][\w+#.-]*?)?[\s`*_\"'(\[:=~→>≥<≤,;|/&-]*$")
+# A version may be a part of a program's name: "z3_str3_4.8.9", "z3.4.8.9", "z3-solver@4.8.9".
+_IN_NAME = re.compile(
+    rf"(?<![\w./-])(?P<name>(?:{ANY_NAME})\d?(?:-solver)?)(?:(?:[_-][a-z]\w{{0,20}}){{0,3}}[_@]|\.)v?(?=\d{{1,2}}\.\d)",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?[ ]$")
 _NAME = re.compile(rf"(?<![\w.])(?:{ANY_NAME})\d?(?:-solver)?(?![a-z])", re.IGNORECASE)
-# Words directly before a version. After any other word it is a version of something else.
+# Words directly before a version. After any other word a number with one dot is something else.
 _BEFORE = frozenset(
     """
     in with on of for using by under since from to and or than until till before after through at between also
@@ -74,6 +80,25 @@ _NUMBER_OF = re.compile(
     r"[\s:`*(-]{1,3}(?:version|release|v|is|was)[\s:`*(]*$",
     re.IGNORECASE,
 )
+# A number with two dots or more is a version. It is a solver's after any ordinary word, but not after a name.
+_ORDINARY = re.compile(
+    rf"[a-z][a-z'-]*(?<!-)|[A-Z][a-z]+(?:ing|ed)|(?i:{ANY_NAME})\d?(?:[_-](?i:linux|win|mac|osx|x64|x86|arm|static|shared|release|debug|py|java)\w*)+"
+)
+_OF_OTHERS = frozenset(
+    """
+    antlr apt boost boogie cadical carbon cargo clang clingo cln cmake coq cryptominisat cython dafny
+    debian docker dotnet dune fedora gcc ghc git glibc glpk glucose gmp go idea java jdk jre julia jvm
+    kernel kissat lean libc libgmp libpoly libstdc linux llvm macos mata menhir mimalloc minisat mingw
+    mpfr mvn node numpy opam openjdk openssl os ocaml perl php picosat pip pypy python pythonic ruby rust
+    rustc sbt sbv scala silicon smt-lib smtlib swig symfpu symbiyosys systemd ubuntu valgrind viper why
+    windows xcode yosys zarith section chapter example theorem definition table figure appendix rule step
+    says states
+    """.split()
+)
+_LONG = re.compile(r"\d+(?:\.\d+){2}")
+_OF_A_SYSTEM = re.compile(
+    r"\b(?:operating\s+system|os|linux|kernel|platform)\b[\s:*`]{1,6}\S{0,20}\s+\S{0,20}$", re.IGNORECASE
+)
 _OF_UBUNTU = re.compile(r"[12]\d\.(?:04|10)(?:\.\d)?(?![\w.]*\d)")
 _OF_STANDARD = re.compile(r"\b(?:standard|smt-?lib|language)\b[\s,(]{1,4}version\s$", re.IGNORECASE)
 _OF_THE_STANDARD = re.compile(r"\s+of\s+the\s+(?:standard|smt-?lib|language)\b", re.IGNORECASE)
@@ -84,13 +109,18 @@ _APART = re.compile(
 )
 _CONTRAST = re.compile(r"\W*(?:but|while|whereas|although|though|however|yet)\b|;", re.IGNORECASE)
 _ACTS = re.compile(
-    r"\b(?:returns?|gives?|gave|answers?|produces?|reports?|yields?|does|did|do)\b", re.IGNORECASE
+    r"\b(?:returns?|gives?|gave|answers?|produces?|reports?|yields?|does|did|do|takes?|took|needs|needed)\b",
+    re.IGNORECASE,
 )
 # "but not in 4.8.8", after a version with a verdict
 _OPPOSED = re.compile(
     r"\W*but\s+(?:(?:it\s+does\s+)?not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)"
     r"|\W*(?:(?:but|and)\s+)?only\s+(?:with|in|on|for|by|using|under|since|from|v?\d)",
     re.IGNORECASE,
+)
+# "Not in 4.8.8.", after a sentence with a verdict
+_NOT_IN = re.compile(
+    r"\W*not\s+(?:with|in|on|for|by|using|under)\s+(?:\S+\s+){0,3}?\S*\d[^,;]{0,20}$", re.IGNORECASE
 )
 # "but in 4.8.8", after a version with a verdict, and with none of its own
 _BUT_IN = re.compile(
@@ -104,7 +134,10 @@ _EVENT = re.compile(
           (?!\.\w|[ -](?:cores?|solvers?|models?|formulas?
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|until\s+now
-          |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct))
+          |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct)
+          |last\s+(?:\w+\s+){1,3}(?:that|which|to)\s+(?:still\s+)?(?:works?|solves?|proves?|is\s+(?:right|correct|fine))
+          |(?:our|my|the)\s+(?:old|previous|former)\s+(?:version|commit|revision|build|one)\s+(?:is|was)
+          |it\s+(?:did|was|had\s+(?:one|an\s+effect))(?=\s+(?:in|with|on|until|up\s+to)\b))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able|react|respond|converg|accept|manage|come|can))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
             (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|(?:the|a)\s+fix\b(?!\s+(?:introduc|br[eo]k|caus))
@@ -114,14 +147,15 @@ _EVENT = re.compile(
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
           |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|(?<!to\s)finish(?:es|ed)?|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)|in\s+no\s+time|(?:less\s+than|under|within)\s+(?:a|one)\s+second
-          |immediately|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
+          |immediately|(?:ends?|ended|stops?|stopped|done)\s+(?:at\s+once|right\s+away)|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
           |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+running|behaves?\s+(?:like\s+this|the\s+same|so)|invalid
-          |abort(?:s|ed)?|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
+          |abort(?:s|ed)?|dies|died|gives?\s+up|no\s+effect|replayable|triggers|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
-      | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)(?=[\s.,;)!*]*$))
+      | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)
+          (?=[\s.,;)!*]*$|,\s+(?:it|and|but|so|instead)\b))
       | (?P<time>\d+(?:\.\d+)?)\s*(?P<unit>ms|milliseconds|s|secs?|seconds?|min|mins|minutes?|h|hours?)
     )\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -134,7 +168,8 @@ _NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
 _BETTER = re.compile(r"\b(?:faster|quicker|better)\s*$", re.IGNORECASE)
 # Before a version that is compared with, and before one that is only a bound.
 _COMPARED = re.compile(
-    r"\b(?:than|against|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
+    r"\b(?:than|(?<!built )(?<!linked )(?<!compiled )(?<!run )(?<!tested )(?<!checked )against"
+    r"|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
     r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
     r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
@@ -156,6 +191,11 @@ _STEP = re.compile(
 )
 # "a goal that 4.5.0 proved"
 _SUBJECT = re.compile(rf"\b(?:that|which)\s+(?:(?:{ANY_NAME})\d?[\s-])?v?$", re.IGNORECASE)
+# "all versions from 4.8.5 to 4.8.8"
+_ALL_OF = re.compile(
+    r"\b(?:all|any|every|each|versions|releases)(?:\s+(?:of\s+)?(?:the\s+)?[\w-]+){0,3}\W+(?:from|between)\W+(?:\w+\W+){0,2}v?$",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
 # "after the upgrade to 4.8.8 from 4.8.7"
@@ -168,6 +208,11 @@ _CHANGE = re.compile(
 )
 # A question that says what it asks about.
 _ASKS_WHY = re.compile(r"\W*(?:(?:any\s+\w+|do\s+you\s+know)\s+)?(?:why|how\s+come)\b", re.IGNORECASE)
+# "Older versions (4.8.5 and 4.8.6) behave the same."
+_OTHERS_TOO = re.compile(
+    r"\W*(?:the\s+)?(?:older|earlier|previous|other|some)\s+(?:\w+\s+)?(?:versions?|releases?|ones?|builds?)\b.*\b(?:same|too|also|as\s+well|similar\w*)\b",
+    re.IGNORECASE,
+)
 _OLDER = re.compile(
     r"(?:the\s+)?(?:older|earlier|previous)\s+(?:versions?|releases?|commits?|builds?)\b", re.IGNORECASE
 )
@@ -176,6 +221,8 @@ _SLOW = re.compile(
     r"|(?:not|never|n't)\s+(?:terminat|finish)\w*)\b",
     re.IGNORECASE,
 )
+# A goal that is proved may be a wrong one.
+_PROVED = re.compile(r"\bprov|\bdischarge", re.IGNORECASE)
 _SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
 
 
@@ -188,8 +235,13 @@ def mentions(text: str) -> list[Mention]:
     """The versions that a text names, in order."""
     if not _WORTH_READING.search(text):
         return []
+    text = _IN_NAME.sub(r"\g<name> ", text)
     parts = (" ".join(part.split()) for part in _SENTENCE.split(text) if "." in part)
-    found = [one for part in parts if _WORTH_READING.search(part) for one in _in_sentence(part[:2000])]
+    found: list[Mention] = []
+    for part in parts:
+        if _WORTH_READING.search(part):
+            part = part[:2000]
+            found += _verdicts(part, _versions_in(part), found[-1].verdict if found else "")
     return _by_time(found)
 
 
@@ -211,10 +263,6 @@ def _commits_in(text: str) -> list[Mention]:
     return [one for one in _verdicts(text, found) if one.version in commits]
 
 
-def _in_sentence(text: str) -> list[Mention]:
-    return _verdicts(text, _versions_in(text))
-
-
 def _versions_in(text: str) -> list[re.Match[str]]:
     """The numbers in a sentence that are versions of solvers."""
     found: list[re.Match[str]] = []
@@ -229,15 +277,20 @@ def _versions_in(text: str) -> list[re.Match[str]]:
     return found
 
 
-def _verdicts(text: str, found: Sequence[re.Match[str]]) -> list[Mention]:
-    """The versions or commits that were found in a sentence, each with what it says of them."""
+def _verdicts(text: str, found: Sequence[re.Match[str]], verdict: str = "") -> list[Mention]:
+    """The versions or commits that were found in a sentence, each with what it says of them. ``verdict``: the
+    last one of the sentence before it.
+    """
     if not found:
         return []
     if text.endswith("?") and not _ASKS_WHY.match(text):  # asks, and does not say
         return [Mention(match["v"], "", "", (), text[:200]) for match in found]
+    if _OTHERS_TOO.match(text):  # beside the one that is meant
+        return [Mention(match["v"], "", "", (), text[:200]) for match in found]
     cuts = _cuts(text, found)
     parts: list[list[Mention]] = []
-    verdict = ""
+    if _NOT_IN.match(text) and (opposite := _OPPOSITE.get(verdict)):
+        return [replace(one, verdict=opposite) for one in _in_part(text, 0, len(text), found, "")]
     for start, end in pairwise(cuts):
         here = [match for match in found if start <= match.start() < end]
         if not here:
@@ -293,7 +346,11 @@ def _is_of_a_solver(text: str, start: int) -> bool:
         return False
     if not word or not {",", ";", ":"}.isdisjoint(before[-2:]) or _NAME.fullmatch(word):
         return True
-    return word in _BEFORE and not _NUMBER_OF.search(before)
+    if word in _BEFORE:
+        return not _NUMBER_OF.search(before)
+    is_ordinary = lead is not None and _ORDINARY.fullmatch(lead["word"]) and word not in _OF_OTHERS
+    is_clear = is_ordinary and _LONG.match(text, start + (text[start] in "vV"))
+    return bool(is_clear) and not (_NUMBER_OF.search(before) or _OF_A_SYSTEM.search(before))
 
 
 def _in_part(
@@ -332,6 +389,8 @@ def _in_part(
             said = said or (after[:1] if versions_first else []) or before[-1:]
         else:
             said = before[-1:] or after[:1]
+        if place and said and said[0]["former"] and said[0].end() <= groups[place - 1][0].start():
+            said = []  # "the last one that works is 4.8.5, and 4.8.6": of the version before this one
         known = [name for name in names if name.start() < first]
         solver = known[-1][0].lower() if known else solver
         before_this, verdict = verdict, _verdict(text, said, first)
@@ -378,6 +437,8 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
         and _TO.search(text[max(0, found[0].start() - 40) : found[0].start()])
     ):
         return [replace(named[0], verdict=BAD), replace(named[1], verdict=FORMER)]
+    if _ALL_OF.search(text[max(0, found[0].start() - 80) : found[0].start()]):
+        return named
     is_between = _BETWEEN.search(text[max(0, found[0].start() - 60) : found[0].start()]) is not None
     if not _STEP.fullmatch(between) or (" and " in between and not is_between):
         return named
@@ -390,7 +451,9 @@ def _by_step(text: str, found: Sequence[re.Match[str]], named: list[Mention]) ->
 
 
 def _by_time(named: list[Mention]) -> list[Mention]:
-    """Of versions of one solver that took different times, the slowest is bad and the others are good."""
+    """Of versions of one solver that took different times, those nearer to the worst time are bad, the others
+    good.
+    """
     timed = [one for one in named if one.seconds]
     if len(timed) == 1 and any(one.verdict == BAD and _SLOW.search(one.text) for one in named):
         return [replace(one, verdict=one.verdict or GOOD) if one.seconds else one for one in named]
@@ -402,10 +465,11 @@ def _by_time(named: list[Mention]) -> list[Mention]:
     times: dict[str, list[float]] = {}
     for one in timed:
         times.setdefault(names[one.solver], []).append(one.seconds)
-    worst = {name: max(found) for name, found in times.items() if max(found) >= 2 * min(found)}
+    # The geometric mean of the best and the worst time.
+    limits = {name: sqrt(min(t) * max(t)) for name, t in times.items() if max(t) >= 2 * min(t)}
     return [
-        replace(one, verdict=BAD if 2 * one.seconds >= worst[names[one.solver]] else GOOD)
-        if one.seconds and not one.verdict and names[one.solver] in worst
+        replace(one, verdict=BAD if one.seconds >= limits[names[one.solver]] else GOOD)
+        if one.seconds and not one.verdict and names[one.solver] in limits
         else one
         for one in named
     ]
@@ -414,7 +478,28 @@ def _by_time(named: list[Mention]) -> list[Mention]:
 def own_mentions(text: str, own: str) -> list[Mention]:
     """The versions of the solver ``own`` (a kin name; empty: of any) that a text names."""
     found = mentions(text)
-    return [one for one in found if not own or not one.solver or family_of(one.solver) == own]
+    return _by_age([one for one in found if not own or not one.solver or family_of(one.solver) == own])
+
+
+def _by_age(named: list[Mention]) -> list[Mention]:
+    """What the versions of one solver that a text names say of each other: a good one that is newer than all
+    others has the fix; if none is bad, those that are newer than the good ones are.
+    """
+    ages = {one.version: ordered(one.version) for one in named}
+    good = {ages[one.version] for one in named if one.verdict in (GOOD, FORMER)}
+    others = {ages[one.version] for one in named} - good
+    series = {age[:1] for age in ages.values()}
+    names = {one.solver for one in named if one.solver}
+    if not good or not others or len(series) > 1 or len(names) > 1:
+        return named
+    if min(good) > max(others):
+        return [
+            replace(one, verdict=FIXED) if one.verdict == GOOD and not _PROVED.search(one.text) else one
+            for one in named
+        ]
+    if min(others) > max(good) and not any(one.verdict in (BAD, FIXED) for one in named):
+        return [replace(one, verdict=BAD) if not one.verdict else one for one in named]
+    return named
 
 
 @lru_cache(maxsize=256)

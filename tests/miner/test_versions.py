@@ -7,7 +7,7 @@ import pytest
 from corpus.records import Comment, Issue
 from miner.classify import classify
 from miner.extract import extract_issue
-from miner.versions import mentions
+from miner.versions import mentions, own_mentions
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,46 @@ from miner.versions import mentions
         ("4.8.13 does it in no time, 4.8.14 does not finish", "4.8.13 good, 4.8.14 bad"),
         ("Much slower on regexes: 4.8.14 against 4.8.13", "4.8.14 bad, 4.8.13 former"),
         ("I use 4.8.7 here", "4.8.7 "),
+        # A name may hold the version.
+        ("z3_str3_4.8.9 crashes, z3.4.8.8 does not", "4.8.9 bad, 4.8.8 good"),
+        ("the package z3-solver@4.8.9 throws", "4.8.9 bad"),
+        # Any ordinary word may stand before a clear version, but no other program's name.
+        ("Building 4.8.9 fails with gcc 12.1.0 and libpoly 0.1.13", "4.8.9 bad"),
+        ("I use the Java bindings (4.8.9)", "4.8.9 "),
+        ("4.8.6 0.5s 4.8.7 70s", "4.8.6 good, 4.8.7 bad"),
+        ("Operating system: Linux box 5.4.0", ""),
+        # Ends of lists, and sentences after one another.
+        ("The last release that works is 4.8.5, and I use the newest one, 4.8.7", "4.8.5 former, 4.8.7 "),
+        ("All versions from 4.8.5 to 4.8.7 have the bug", "4.8.5 bad, 4.8.7 bad"),
+        ("4.8.5 stops at once. 4.8.6 does not, it runs for hours", "4.8.5 good, 4.8.6 bad"),
+        ("It crashes in 4.8.6. Not with 4.8.5.", "4.8.6 bad, 4.8.5 good"),
+        ("Older versions (4.8.5 and 4.8.6) behave the same", "4.8.5 , 4.8.6 "),
+        ("It hangs in 4.8.7, whereas it takes 2 seconds with 4.8.6", "4.8.7 bad, 4.8.6 good"),
+        ("Built against 4.8.7, the example prints nothing", "4.8.7 "),
+        ("4.8.5 takes 1 s, 4.8.6 takes 40 s, 4.8.7 takes 600 s", "4.8.5 good, 4.8.6 bad, 4.8.7 bad"),
         ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
     ],
 )
 def test_verdict_on_each_version(text: str, required: str) -> None:
     assert ", ".join(f"{one.version} {one.verdict}" for one in mentions(text)) == required
+
+
+@pytest.mark.parametrize(
+    ("text", "required"),
+    [
+        # A good version that is newer than all others has the fix; one that is older shows which are bad.
+        ("I use 4.8.5 here. With 4.8.7 it is right.", "4.8.5 , 4.8.7 fixed"),
+        (
+            "Tried 4.8.6 and 4.8.7, both give 3. With 4.8.5 it was 5, which is right.",
+            "4.8.6 bad, 4.8.7 bad, 4.8.5 good",
+        ),
+        # Numbers of two series or two solvers do not compare, and a wrong goal should not be proved.
+        ("I use 1.8 here. With 4.8.7 it is right.", "1.8 , 4.8.7 good"),
+        ("I use 4.8.5 here. 4.8.7 proves it.", "4.8.5 , 4.8.7 good"),
+    ],
+)
+def test_versions_of_a_text_explain_each_other(text: str, required: str) -> None:
+    assert ", ".join(f"{one.version} {one.verdict}" for one in own_mentions(text, "")) == required
 
 
 def test_answers_and_names_go_with_their_version() -> None:
