@@ -233,7 +233,7 @@ def _no_map(path: Path, problem: Exception) -> BadMap:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """Which functions a formula of a map runs, of those asked for, and the seconds that it took there."""
+    """Which of some functions a formula of a map runs, and the seconds that it took there."""
 
     functions: frozenset[Function]
     seconds: float

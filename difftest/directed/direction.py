@@ -10,7 +10,7 @@ With a coverage map (``difftest.directed.coverage``), formulas that run changed 
 others, whose order is that of the names. The weight of a function is the second factor, with the ``n``
 formulas that the map has, ``f`` of which run it. The next formula is always the one that adds the most
 weight for each second that it takes, of functions that no formula before it runs; when none adds any, all
-functions count anew. That is the additional greedy order of Rothermel, Untch, Chu and Harrold ("Prioritizing
+functions count again. That is the additional greedy order of Rothermel, Untch, Chu and Harrold ("Prioritizing
 test cases for regression testing", 2001), with costs as Elbaum, Malishevsky and Rothermel have them
 ("Incorporating varying test costs and fault severities into test case prioritization", 2001).
 """
