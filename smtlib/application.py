@@ -8,7 +8,7 @@ from collections.abc import Callable
 from smtlib.environment import Environment, determines, has_parameters, instantiate, parameter, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp, sexp_text
-from smtlib.sorts import BOOL, INT, REAL, Sort, indexed, make_sort
+from smtlib.sorts import BOOL, COMPLEX, INT, REAL, Sort, indexed, make_sort
 from smtlib.terms import Declaration, Kind, Term, TermTable
 
 _OF_NUMBERS = frozenset(
@@ -34,9 +34,8 @@ def _columns(sort: Sort) -> tuple[Sort, ...]:
 
 
 def _element(sort: Sort) -> Sort | None:
-    if sort.name == "Set":
-        return BOOL
-    return sort.args[-1] if sort.name == "Array" else None
+    columns = _columns(sort)
+    return columns[-1] if columns else None
 
 
 INDEXED_BY_FUNCTION: dict[str, Callable[[Sort], Sort | None]] = {
@@ -319,6 +318,11 @@ class Applications:
                 found = theories.find(candidate, indices, tuple([a.sort for a in converted]), qualifier)
                 if found is not None:
                     return self.table.operator(candidate, converted, found[0], indices, qualifier)
+        for candidate in names if indices else ():
+            # z3 passes over indices of functions that take none.
+            found = theories.find(candidate, (), tuple([a.sort for a in args]), qualifier)
+            if found is not None and found[1] in theories.functions.get(candidate, ()) and not found[1].only:
+                return self.table.operator(candidate, args, found[0], (), qualifier)
         raise self._no_rank(names[0], indices, qualifier, args)
 
     def _no_rank(
@@ -355,19 +359,25 @@ class Applications:
             expected = (args[0].sort, *_columns(args[0].sort))[: len(args)]
             converted = self._converted_arguments(expected, args)
             return [converted] if converted is not None else []
+        if name == "insert" and len(args) == 2 and args[1].sort.name == "List":
+            converted = self._converted_arguments((args[1].sort.args[0], args[1].sort), args)
+            return [converted] if converted is not None else []
         if any(_columns(a.sort) for a in args):
             return [self._all_as(kind, args) for kind in ("Array", "->")]
         sorts = {a.sort for a in args}
         tries = []
         if BOOL in sorts and (
-            name in _OF_NUMBERS or (name in _ARITHMETIC and not sorts.isdisjoint((INT, REAL)))
+            name in _OF_NUMBERS or (name in _ARITHMETIC and not sorts.isdisjoint((INT, REAL, COMPLEX)))
         ):
             first = 1 if name == "ite" else 0
             args = args[:first] + tuple(self._bool_to_int(a) for a in args[first:])
             tries.append(args)
             sorts = {a.sort for a in args[first:]}
         if INT in sorts:
-            tries.append(tuple(self.to_real(a) if a.sort is INT else a for a in args))
+            args = tuple(self.to_real(a) if a.sort is INT else a for a in args)
+            tries.append(args)
+        if COMPLEX in sorts and name in _ARITHMETIC:
+            tries.append(tuple(self._to_complex(a) if a.sort is REAL else a for a in args))
         if REAL in sorts and name in ("div", "mod", "divisible", "rem", "div0", "mod0"):
             tries.append(tuple(self._to_int(a) if a.sort is REAL else a for a in args))
         return tries
@@ -400,6 +410,10 @@ class Applications:
         if term.op.text == "-" and len(term.args) == 1 and term.args[0].op.kind is Kind.LITERAL:
             return self.table.make(term.op, (self.to_real(term.args[0]),), REAL)
         return self.table.operator("to_real", (term,), REAL)
+
+    def _to_complex(self, term: Term) -> Term:
+        zero = self.table.literal("0.0", REAL)
+        return self.table.operator("complex.make", (term, zero), COMPLEX)
 
     def _to_int(self, term: Term) -> Term:
         return self.table.operator("to_int", (term,), INT)

@@ -5,6 +5,7 @@ Relations are sets of tuples, tables are bags of tuples (cvc5).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -142,6 +143,29 @@ def _make_bits(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return bit_vector(len(sorts)) if sorts and not indices and set(sorts) == {BOOL} else None
 
 
+def _default(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    (found,) = sorts
+    return found.args[-1] if found.name == "Array" and not indices else None
+
+
+def _difference(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    """The index where two arrays differ, or the one with this number of several."""
+    left, right = sorts
+    place = indices[0] if indices else 0
+    fits = left is right and left.name == "Array" and place < len(left.args) - 1
+    return left.args[place] if fits else None
+
+
+def _predicates(least: int, most: int, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    """Functions on sets that are arrays of Bool, of any number of indices."""
+    fits = least <= len(sorts) <= most and len(set(sorts)) == 1 and not indices
+    return sorts[0] if fits and sorts[0].name == "Array" and sorts[0].args[-1] is BOOL else None
+
+
+def _subset(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+    return BOOL if _predicates(2, 2, indices, sorts) else None
+
+
 FAMILIES: dict[str, tuple[str, _Rank]] = {
     "const": ("ArraysEx", lambda indices, sorts: None),
     "tuple": ("Tuples", _tuple),
@@ -168,5 +192,13 @@ FAMILIES: dict[str, tuple[str, _Rank]] = {
     "mkbv": ("FixedSizeBitVectors", _make_bits),
     "select": ("ArraysEx", _select_many),
     "store": ("ArraysEx", _store_many),
+    "default": ("ArraysEx", _default),
+    "array-ext": ("ArraysEx", _difference),
+    "union": ("ArraysEx", partial(_predicates, 1, sys.maxsize)),
+    "intersection": ("ArraysEx", partial(_predicates, 1, sys.maxsize)),
+    "setminus": ("ArraysEx", partial(_predicates, 2, 2)),
+    "complement": ("ArraysEx", partial(_predicates, 1, 1)),
+    "subset": ("ArraysEx", _subset),
+    "case-def": ("ReadOnly", lambda indices, sorts: BOOL if sorts and not indices else None),
 }
 """By function, its theory and its rank. They are tried after the signatures of the same name."""

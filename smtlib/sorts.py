@@ -82,6 +82,7 @@ REAL: Final = make_sort("Real")
 STRING: Final = make_sort("String")
 REGLAN: Final = make_sort("RegLan")
 ROUNDING_MODE: Final = make_sort("RoundingMode")
+COMPLEX: Final = make_sort("Complex")
 SAME_SORTS: Final = {
     make_sort("Seq", (), (make_sort("Unicode"),)): STRING,
     make_sort("RegEx", (), (STRING,)): REGLAN,

@@ -66,6 +66,16 @@ Z3 = [
     "(declare-const s (Seq Int))(declare-const f (-> Int Unicode))(assert (= (seq.map f s) \"a\"))",
     "(declare-const p (-> Int Bool))"
     "(assert (= (re.of.pred p) (re.+ (re.of.pred p)) (re.opt (re.of.pred p))))",
+    "(declare-const c Complex)(declare-const x Real)(declare-const i Int)"
+    "(assert (= (+ c x) (* c i) (- c) (/ 1.5 c) (ite true i c) (+ true c)))(assert (distinct c 1))",
+    "(assert (= (to_fp #b1 #x0f #b101) (fp #b1 #x0f #b101)))(assert (= (as +oo Float32) (as NaN Float32)))",
+    "(declare-const a (Array Int Int Bool))(assert (= a (union a a) (intersection a) (complement a)))"
+    "(assert (subset (setminus a a) a))(assert (= (array-ext a a) ((_ array-ext 1) a a)))",
+    "(declare-const f (-> Int Int Bool))(assert (= (default f) (subset (union f f) f)))",
+    "(declare-fun g (Int) Int)(declare-const h (-> Bool Int Int))(assert (= ((_ map g) h) ((_ map g) h)))",
+    "(declare-const l (List Int))(assert (= l (insert 1.5 l)))(assert (case-def l l l))",
+    "(declare-const x Int)(assert ((_ >= 7) ((_ + 1 2) x x) 0))"
+    "(assert (= (re.xor re.all re.all re.all) re.all))",
     "(declare-sort Bag 0)(declare-sort Table 0)(declare-const b Bag)(assert (= b b))",
 ]  # fmt: skip
 
@@ -121,6 +131,9 @@ WRONG = [
     ("(assert (_ as-array 7))", "(_ as-array ...)"),
     ("(declare-const a Int)(assert ((_ map ((a))) a))", "expected a function"),
     (_LIST + "(assert (= nil nil))", "the sort of nil is ambiguous: write (as nil SORT)"),
+    ("(assert (= ((_ str.len 1) 2) 3))", "no rank of (_ str.len 1)"),
+    ("(declare-const s (Set Int))(assert ((_ set.is_empty 1) s))", "no rank of (_ set.is_empty 1)"),
+    ("(declare-const a (Array Int Int Int))(assert (= a (union a a)))", "no rank of union"),
     (_LIST + "(assert ((_ is nil) nil))", "the sort of nil is ambiguous"),
     (_LIST + "(assert (= 1 nil))", "no rank of ="),
     (_RELATION + "(assert (= t ((_ rel.project 7) t)))", "no rank of (_ rel.project 7)"),
