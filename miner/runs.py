@@ -227,7 +227,27 @@ def _runs_of_block(
             said = _VERSION_ABOVE.match(segment.text) if segment.kind == "prose" else None
             version = said[1] if said else ""
     flush()
-    return runs
+    return _with_versions(runs)
+
+
+# What "--version" prints, where it is nothing but the number.
+_BARE_VERSION = re.compile(r"\s*v?(\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2})\s*")
+
+
+def _with_versions(runs: list[Run]) -> list[Run]:
+    """The runs of a block. Those of a program whose version another one printed have that version."""
+    versions = {
+        run.invocation.program: found[1]
+        for run in runs
+        if run.is_version_query and run.invocation and run.output
+        if (found := _BARE_VERSION.fullmatch(run.output.text))
+    }
+    return [
+        replace(run, invocation=replace(run.invocation, version=versions[run.invocation.program]))
+        if run.invocation and not run.invocation.version and run.invocation.program in versions
+        else run
+        for run in runs
+    ]
 
 
 def _named_by_shell(printed: Sequence[Segment]) -> Invocation | None:

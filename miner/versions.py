@@ -4,6 +4,9 @@ A sentence is cut where it says "but", "while" and the like. Within a part, vers
 as "works" or "crashes", and answers) are read in order. If the part starts with a version, each version takes
 the verdict after it, else the one before it: "4.8.5 works, 4.8.7 fails", "works in 4.8.5, fails in 4.8.7".
 Versions in a list ("4.8.7 and 4.8.8") share a verdict. All expressions take linear time.
+
+The versions of a text then explain each other (``own_mentions``): by how long they take, by what they answer,
+and by which of them is newer.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from math import sqrt
 from solvers.registry import ANY_NAME, kin_of, named_solver
 
 GOOD, BAD, FORMER, FIXED = "good", "bad", "former", "fixed"
+VERDICTS = (GOOD, BAD, FORMER, FIXED, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,16 @@ class Mention:
 
 
 # A text without a match names no version.
-_WORTH_READING = re.compile(r"\d\.\d")
+_WORTH_READING = re.compile(r"\d\.\d|\b20\d\d-[01]\d-")
 _SENTENCE = re.compile(
     r"(?<=[.!?])(?<!\bvs\.)(?<!\bver\.)(?<!\bv\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)[\"')\]*`]{0,3}\s+(?!(?-i:to|and|or|but)\b)|\n\s*(?=\n)|(?<=:)\n"
     rf"|\n(?=\s*(?:[-*#|>+(]|\d+[.)]\s|(?-i:[A-Z`])|{ANY_NAME}))",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.$/@])(?:v\.?)?(?P<v>(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:(?:-(?:dev|rc\d|pre|alpha|beta|rmx)|\.dev\+)[\w.@]{0,60})?)"
+    r"(?<![\w.$/@])(?:v\.?)?(?P<v>20\d\d-[01]\d-[0-3]\d(?!-)"
+    r"|(?:20)?\d{1,2}\.\d{1,3}(?:\.\d{1,3}){0,2}(?:\.20\d{6}(?:\.\d)?)?"
+    r"(?:(?:-(?:dev|rc\d|pre|alpha|beta|rmx)|\.dev\+)[\w.@]{0,60})?(?!-20\d\d-\d))"
     r"(?![\w%])(?![\w-]*\.\w)"
     r"(?!\s*(?:s|secs?|seconds?|ms|min|mins|minutes?|hours?|x|times|[GMK]i?B|percent|GHz)\b)",
     re.IGNORECASE,
@@ -82,7 +88,9 @@ _NUMBER_OF = re.compile(
 )
 # A number with two dots or more is a version. It is a solver's after any ordinary word, but not after a name.
 _ORDINARY = re.compile(
-    rf"[a-z][a-z'-]*(?<!-)|[A-Z][a-z]+(?:ing|ed)|(?i:{ANY_NAME})\d?(?:[_-](?i:linux|win|mac|osx|x64|x86|arm|static|shared|release|debug|py|java)\w*)+"
+    rf"(?i:py|lib|[a-z]{{1,20}}\.)(?i:{ANY_NAME})\d?"
+    r"|[a-z][a-z'-]*(?<!-)|[A-Z][a-z]+(?:ing|ed)|\S+\.(?:smt2?|sl|py|cpp|c)"
+    rf"|(?i:{ANY_NAME})\d?(?:_\w+|(?:-(?i:linux|win|mac|osx|x64|x86|arm|static|shared|release|debug|py|java)\w*)+)"
 )
 _OF_OTHERS = frozenset(
     """
@@ -98,6 +106,12 @@ _OF_OTHERS = frozenset(
 _LONG = re.compile(r"\d+(?:\.\d+){2}")
 _OF_A_SYSTEM = re.compile(
     r"\b(?:operating\s+system|os|linux|kernel|platform)\b[\s:*`]{1,6}\S{0,20}\s+\S{0,20}$", re.IGNORECASE
+)
+# A date is a version only where a name or a word says so: "the version 2023-06-19".
+_OF_A_DATE = re.compile(
+    rf"(?:\b(?:version|release|snapshot)|(?<![\w.])(?:{ANY_NAME})\d?(?:[_ ]\d\.\d{{1,2}})?)"
+    r"(?:\s+of)?[\s:(*`-]{1,3}$",
+    re.IGNORECASE,
 )
 _OF_UBUNTU = re.compile(r"[12]\d\.(?:04|10)(?:\.\d)?(?![\w.]*\d)")
 _OF_STANDARD = re.compile(r"\b(?:standard|smt-?lib|language)\b[\s,(]{1,4}version\s$", re.IGNORECASE)
@@ -135,23 +149,27 @@ _EVENT = re.compile(
           |instances?|problems?|files?|quer(?:y|ies)|benchmarks?|inputs?|scripts?|examples?|cases?|sort|symbol|option|parameter))
       | (?P<former>worked|used\s+to|until\s+now
           |(?:last|latest|known|newest|most\s+recent)[\s-]+(?:known[\s-]+)?(?:good|working|unaffected|correct)
-          |last\s+(?:\w+\s+){1,3}(?:that|which|to)\s+(?:still\s+)?(?:works?|solves?|proves?|is\s+(?:right|correct|fine))
+          |last\s+(?:\w+\s+){1,3}(?:that|which|to|where)\s+(?:still\s+)?(?!(?:I|we|you|they|it|is|was|has|had|does|can|could|will
+            |fail\w*|crash\w*|hang\w*|times?|br[eo]a?k\w*|seg\w*|abort\w*|loops?)\b)\w+
+          |last\s+(?:\w+\s+){1,3}(?:that|which)\s+is\s+(?:right|correct|fine)
           |(?:our|my|the)\s+(?:old|previous|former)\s+(?:version|commit|revision|build|one)\s+(?:is|was)
           |it\s+(?:did|was|had\s+(?:one|an\s+effect))(?=\s+(?:in|with|on|until|up\s+to)\b))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able|react|respond|converg|accept|manage|come|can))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
             (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|(?:the|a)\s+fix\b(?!\s+(?:introduc|br[eo]k|caus))
           |(?:issue|bug|problem|error|crash)\w*\s+(?:is|was|does)(?:\s+not|n't)|goes\s+back\s+to\s+normal
-          |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|released|included)
-          |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?repro(?:s|duc\w*)?)
+          |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|out|released|included|available)|released?\s+in(?!\s+(?:19|20)\d\d\b)
+          |(?:has|contains?|includes?)\s+(?:(?:it|this|that)(?!,?\s+(?:too|also|as|still|bug|issue|problem))|the\s+(?:fix|change|patch))|uploaded
+          |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?(?:repro(?:s|duc\w*)?|(?:get|see|observe|trigger|confirm|replicate)\s+(?:this|it|that|the\s+(?:bug|issue|problem|crash|error|same))))
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
           |(?<!attempt\sto\s)(?<!attempts\sto\s)(?<!trying\sto\s)(?<!tried\sto\s)(?<!try\sto\s)(?<!want\sto\s)solve[sd]?|prove[sd]?|proven|discharge[sd]?|decide[sd]?|completes?|terminates?|(?<!to\s)finish(?:es|ed)?|fast(?:er)?|quick(?:ly|er)?|better|instant(?:ly|aneous\w*)|in\s+no\s+time|(?:less\s+than|under|within)\s+(?:a|one)\s+second
           |immediately|(?:ends?|ended|stops?|stopped|done)\s+(?:at\s+once|right\s+away)|verif(?:y|ies)|verified(?!\s+(?:on|that|this|it|in|against))|unaffected|as\s+expected
+          |(?:what|as)\s+(?:I|we)\s+(?:would\s+)?expect(?:ed)?
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+running|behaves?\s+(?:like\s+this|the\s+same|so)|invalid
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+running|behaves?\s+(?:like\s+(?:this|that)|the\s+same|so)|invalid
           |abort(?:s|ed)?|dies|died|gives?\s+up|no\s+effect|replayable|triggers|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)
@@ -216,6 +234,12 @@ _OTHERS_TOO = re.compile(
 _OLDER = re.compile(
     r"(?:the\s+)?(?:older|earlier|previous)\s+(?:versions?|releases?|commits?|builds?)\b", re.IGNORECASE
 )
+# "Bisected to 1f2e3d4, its parent is fine."
+_PARENT = re.compile(r"[,;(]?\s*(?:and\s+)?\b(?:its|the|whose)\s+parent\b[^;]{0,60}", re.IGNORECASE)
+_TOO = re.compile(
+    r"\b(?:too|also|even|as\s+well|likewise|both|all|neither|nor|(?:the|do(?:es)?)\s+same(?!\s+(?!(?:bug|problem|issue|error|answer|result|behaviou?r|happens|way)\b)\w)|older|earlier|previous|originally|initially|tested|tried)\b|\?",
+    re.IGNORECASE,
+)
 _SLOW = re.compile(
     r"\b(?:time[sd]?[- ]?outs?|timing\s+out|hang|hangs|hung|forever|stuck|endless\w*"
     r"|(?:not|never|n't)\s+(?:terminat|finish)\w*)\b",
@@ -223,12 +247,16 @@ _SLOW = re.compile(
 )
 # A goal that is proved may be a wrong one.
 _PROVED = re.compile(r"\bprov|\bdischarge", re.IGNORECASE)
+# A text that names more versions is a change log.
+_MOST = 100
 _SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
 
 
 def ordered(version: str) -> tuple[int, ...]:
     """A key that sorts versions."""
-    return tuple(map(int, re.findall(r"\d+", version.partition("-")[0])))
+    is_date = version.startswith("20") and version[4:5] == "-"
+    numbers = f"20.{version}" if is_date else version.partition("-")[0]
+    return tuple(map(int, re.findall(r"\d+", numbers)))
 
 
 def mentions(text: str) -> list[Mention]:
@@ -236,7 +264,7 @@ def mentions(text: str) -> list[Mention]:
     if not _WORTH_READING.search(text):
         return []
     text = _IN_NAME.sub(r"\g<name> ", text)
-    parts = (" ".join(part.split()) for part in _SENTENCE.split(text) if "." in part)
+    parts = (" ".join(part.split()) for part in _SENTENCE.split(text))
     found: list[Mention] = []
     for part in parts:
         if _WORTH_READING.search(part):
@@ -249,7 +277,7 @@ def commit_verdicts(text: str) -> dict[str, str]:
     """What a text says of the commits that it names: those with a verdict, ``former`` for older ones."""
     if not _HASH.search(text):
         return {}
-    parts = (" ".join(part.split())[:2000] for part in _SENTENCE.split(text))
+    parts = (_PARENT.sub("", " ".join(part.split())[:2000]) for part in _SENTENCE.split(text))
     said = _by_time([one for part in parts if _HASH.search(part) for one in _commits_in(part)])
     found = {one.version: FORMER if _OLDER.match(one.text) else one.verdict for one in said}
     return {commit: verdict for commit, verdict in found.items() if verdict}
@@ -336,6 +364,8 @@ def _cuts(text: str, found: Sequence[re.Match[str]]) -> list[int]:
 def _is_of_a_solver(text: str, start: int) -> bool:
     """Whether the words before a version allow that it is one of a solver."""
     before = text[max(0, start - 60) : start]
+    if text.startswith("20", start) and text[start + 4 : start + 5] == "-":
+        return _OF_A_DATE.search(before) is not None
     lead = _LEAD.search(before)
     word = (lead["word"] or "").lower() if lead else ""
     if (
@@ -386,9 +416,12 @@ def _in_part(
             said = after[:1]
         elif versions_first or (before and _JOINED.search(text, before[-1].end(), first)):
             said = [event for event in after if event.start() < limit]
-            said = said or (after[:1] if versions_first else []) or before[-1:]
+            is_of_later = bool(after) and after[0]["former"] is not None
+            said = said or (after[:1] if versions_first and not is_of_later else []) or before[-1:]
         else:
             said = before[-1:] or after[:1]
+        if len(groups) > 1 and said and said[0]["time"]:  # what follows a time is an aside
+            said = [event for event in said if event["time"] or event["answer"] or event["bad"]]
         if place and said and said[0]["former"] and said[0].end() <= groups[place - 1][0].start():
             said = []  # "the last one that works is 4.8.5, and 4.8.6": of the version before this one
         known = [name for name in names if name.start() < first]
@@ -476,30 +509,57 @@ def _by_time(named: list[Mention]) -> list[Mention]:
 
 
 def own_mentions(text: str, own: str) -> list[Mention]:
-    """The versions of the solver ``own`` (a kin name; empty: of any) that a text names."""
-    found = mentions(text)
-    return _by_age([one for one in found if not own or not one.solver or family_of(one.solver) == own])
+    """The versions of the solver ``own`` (a kin name; empty: of any) that a text names. Where their numbers
+    compare, they also explain each other.
+    """
+    named = [one for one in mentions(text) if not own or not one.solver or family_of(one.solver) == own]
+    series = {ordered(one.version)[:1] for one in named}
+    names = {one.solver for one in named if one.solver}
+    if len({one.version for one in named}) < 2 or len(series) > 1 or len(names) > 1 or len(named) > _MOST:
+        return named
+    if all((one.verdict, one.answers, one.text) == ("", (), named[0].text) for one in named):
+        # One sentence names them, and says no more: "Tested with 4.8.5 and 4.8.6."
+        newest = max(ordered(one.version) for one in named)
+        return [replace(one, verdict=BAD) if ordered(one.version) == newest else one for one in named]
+    return _by_age(_by_answers(named))
+
+
+def _by_answers(named: list[Mention]) -> list[Mention]:
+    """Versions that answer what a good one does are good, and those that answer something else are bad."""
+    good = {one.version for one in named if one.verdict in (GOOD, FORMER, FIXED)}
+    right = {one.answers for one in named if one.version in good and one.answers}
+    if len(right) != 1:
+        return named
+    return [
+        replace(one, verdict=GOOD if one.answers in right else BAD)
+        if one.answers and not one.verdict
+        else one
+        for one in named
+    ]
 
 
 def _by_age(named: list[Mention]) -> list[Mention]:
-    """What the versions of one solver that a text names say of each other: a good one that is newer than all
-    others has the fix; if none is bad, those that are newer than the good ones are.
+    """A good version that is newer than all others has the fix. If no version is good, an older one that is
+    named after a newer one is there for a comparison. If none is bad, those newer than the good ones are.
     """
     ages = {one.version: ordered(one.version) for one in named}
-    good = {ages[one.version] for one in named if one.verdict in (GOOD, FORMER)}
-    others = {ages[one.version] for one in named} - good
-    series = {age[:1] for age in ages.values()}
-    names = {one.solver for one in named if one.solver}
-    if not good or not others or len(series) > 1 or len(names) > 1:
-        return named
-    if min(good) > max(others):
-        return [
-            replace(one, verdict=FIXED) if one.verdict == GOOD and not _PROVED.search(one.text) else one
-            for one in named
-        ]
-    if min(others) > max(good) and not any(one.verdict in (BAD, FIXED) for one in named):
-        return [replace(one, verdict=BAD) if not one.verdict else one for one in named]
-    return named
+    by_verdict = {
+        verdict: {ages[one.version] for one in named if one.verdict == verdict} for verdict in VERDICTS
+    }
+    good, bad = by_verdict[GOOD] | by_verdict[FORMER], by_verdict[BAD]
+    neutral = by_verdict[""] - good - bad - by_verdict[FIXED]
+    explained: list[Mention] = []
+    for one in named:
+        age, verdict = ages[one.version], one.verdict
+        if verdict == GOOD and not _PROVED.search(one.text):
+            verdict = FIXED if bad | neutral and age > max(bad | neutral) else GOOD
+        elif age in neutral and not good and not _TOO.search(one.text):
+            newer = {other.text for other in explained if age < ages[other.version] in bad | neutral}
+            verdict = FORMER if newer and one.text not in newer else ""
+        elif age in neutral and good and not bad:
+            verdict = BAD if age > max(good) else ""
+        explained.append(replace(one, verdict=verdict))
+    return explained
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,8 @@ create table if not exists build (spec varchar, program varchar, sources varchar
 create table if not exists function (id integer primary key, file varchar, name varchar);
 create table if not exists line (id integer primary key, file varchar, number integer, function integer);
 create table if not exists formula (
-    key varchar primary key, outcome varchar, seconds double, lines integer[], functions integer[]
+    key varchar primary key, outcome varchar, seconds double, took double, lines integer[],
+    functions integer[]
 );
 commit;
 """
@@ -132,8 +133,10 @@ class CoverageMap:
             row = self._opened.execute(sql, [seconds, key]).fetchone()
         return row is not None and bool(row[0])
 
-    def put(self, key: str, outcome: str, seconds: float, lines: Iterable[int] | None) -> None:
-        """Store what a formula ran (None: it left no counts), all or nothing."""
+    def put(self, key: str, outcome: str, seconds: float, took: float, lines: Iterable[int] | None) -> None:
+        """Store what a formula ran (None: it left no counts), all or nothing. ``seconds`` is the limit of
+        each question, ``took`` what the formula needed.
+        """
         with self._guarded():
             self._opened.execute("begin")
             if self._new_functions[0]:
@@ -142,8 +145,8 @@ class CoverageMap:
             if self._new[0]:
                 sql = "insert into line select unnest(?), unnest(?), unnest(?), unnest(?::integer[])"
                 self._opened.execute(sql, self._new)
-            row = [key, outcome, seconds, *self._row(lines)]
-            self._opened.execute("insert or replace into formula values (?, ?, ?, ?, ?)", row)
+            row = [key, outcome, seconds, took, *self._row(lines)]
+            self._opened.execute("insert or replace into formula values (?, ?, ?, ?, ?, ?)", row)
             self._opened.execute("commit")
         for column in (*self._new, *self._new_functions):
             column.clear()
@@ -228,7 +231,15 @@ def _no_map(path: Path, problem: Exception) -> BadMap:
     return BadMap(f"{path}: no coverage map: {str(problem).partition(chr(10))[0][:200]}")
 
 
-def formulas_running(path: Path, functions: Iterable[Function]) -> dict[str, frozenset[Function]]:
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Which of some functions a formula of a map runs, and the seconds that it took there."""
+
+    functions: frozenset[Function]
+    seconds: float
+
+
+def formulas_running(path: Path, functions: Iterable[Function]) -> dict[str, Ran]:
     """Which of ``functions`` each measured formula of a map runs, by its key. Raises BadMap."""
     if not path.is_file():
         raise BadMap(f"there is no coverage map {path}; make one with: exhume solvers coverage")
@@ -238,7 +249,7 @@ def formulas_running(path: Path, functions: Iterable[Function]) -> dict[str, fro
         changed = frozenset(functions)
         names = {id_: (file, name) for id_, file, name in known if (file, name) in changed}
         rows = opened.execute(_RUNNING, [list(names)]).fetchall()
-        return {key: frozenset(names[id_] for id_ in found or ()) for key, found in rows}
+        return {key: Ran(frozenset(names[id_] for id_ in ids or ()), float(took)) for key, took, ids in rows}
     except (duckdb.Error, TypeError, ValueError) as problem:
         raise _no_map(path, problem) from problem
     finally:
@@ -248,5 +259,6 @@ def formulas_running(path: Path, functions: Iterable[Function]) -> dict[str, fro
 _RUNNING = """
 with ran as (select key, unnest(functions) as id from formula),
 found as (select key, list(id) as functions from ran where id in (select unnest(?::integer[])) group by key)
-select formula.key, found.functions from formula left join found using (key) where lines is not null
+select formula.key, formula.took, found.functions
+from formula left join found using (key) where lines is not null
 """

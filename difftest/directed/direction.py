@@ -7,8 +7,12 @@ of Spärck Jones ("A statistical interpretation of term specificity", 1972), sin
 orders nothing. The score of a formula is the sum over the names that it uses.
 
 With a coverage map (``difftest.directed.coverage``), formulas that run changed functions come before all
-others. The weight of a function is the second factor, with the ``n`` formulas that the map has, ``f`` of
-which run it. Among formulas that run the same, and those that the map does not have, names decide.
+others, whose order is that of the names. The weight of a function is the second factor, with the ``n``
+formulas that the map has, ``f`` of which run it. The next formula is always the one that adds the most
+weight for each second that it takes, of functions that no formula before it runs; when none adds any, all
+functions count again. That is the additional greedy order of Rothermel, Untch, Chu and Harrold ("Prioritizing
+test cases for regression testing", 2001), with costs as Elbaum, Malishevsky and Rothermel have them
+("Incorporating varying test costs and fault severities into test case prioritization", 2001).
 """
 
 from __future__ import annotations
@@ -17,15 +21,18 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any
 
 from difftest.directed.changes import Changes, find_changes
-from difftest.directed.coverage import Function, formula_key, formulas_running
+from difftest.directed.coverage import Function, Ran, formula_key, formulas_running
 from difftest.directed.names import Feature, Names
 
 _SHOWN = 20
 """Names of a kind, and files, that a summary lists."""
+_BESIDE = 0.5
+"""Seconds that a test takes beside those of its formula in the map."""
 KINDS = {"operator": "operators", "theory": "theories", "option": "options", "tactic": "tactics"}
 
 
@@ -38,7 +45,7 @@ class Difference:
     changes: Changes
     names: Names
     named: tuple[frozenset[Feature], ...]
-    running: Mapping[str, frozenset[Function]] | None = None
+    running: Mapping[str, Ran] | None = None
 
     @classmethod
     def of(
@@ -61,24 +68,24 @@ class Difference:
 
 class Direction:
     """The order of known ``formulas`` (texts with options) by a difference of sources. ``order`` has their
-    numbers, the highest score first and else as given; the first ``touched`` have a score above 0.
+    numbers; the first ``touched`` run a changed function, or use what the changes name.
     """
 
     def __init__(self, difference: Difference, formulas: Iterable[tuple[str, Sequence[str]]]) -> None:
         self._difference = difference
         self._running = difference.running or {}
-        runs = Counter(function for found in self._running.values() for function in found)
+        runs = Counter(function for ran in self._running.values() for function in ran.functions)
         self._functions = {
             function: math.log((len(self._running) + 1) / count) for function, count in runs.items()
         }
         used = []
-        by_runs = []
+        ran_by = []
         self._measured = 0
         for text, options in formulas:
             used.append(difference.names.of_formula(text, options))
-            key = formula_key(text, options) if self._running else ""
-            self._measured += key in self._running
-            by_runs.append(self._sum_of_runs(key))
+            ran = self._running.get(formula_key(text, options)) if self._running else None
+            self._measured += ran is not None
+            ran_by.append(ran or _NOT_RUN)
         shares: dict[Feature, float] = {}
         for named in difference.named:
             for feature in named:
@@ -90,21 +97,20 @@ class Direction:
         }
         self._shares = shares
         by_names = [self._sum(features) for features in used]
-        scores = list(zip(by_runs, by_names, strict=True))
-        self.order = tuple(sorted(range(len(used)), key=lambda number: scores[number], reverse=True))
-        self.touched = sum(max(score) > 0 for score in scores)
-        self._run_first = sum(score > 0 for score in by_runs)
+        first = additional_order(ran_by, self._functions)
+        rest = set(range(len(used))).difference(first)
+        self.order = (*first, *sorted(rest, key=lambda number: (-by_names[number], number)))
+        self.touched = len(first) + sum(by_names[number] > 0 for number in rest)
+        self._run_first = len(first)
 
     def _sum(self, features: Iterable[Feature]) -> float:
         # In a fixed order: sums of floats depend on it, and sets are in another order in every process.
         return sum(self._weights.get(feature, 0.0) for feature in sorted(features))
 
-    def _sum_of_runs(self, key: str) -> float:
-        return sum(self._functions[function] for function in sorted(self._running.get(key, ())))
-
     def score(self, text: str) -> float:
         """The score of any formula; 0 if it runs no changed function, and nothing that it uses is named."""
-        runs = self._sum_of_runs(formula_key(text)) if self._running else 0.0
+        ran = self._running.get(formula_key(text), _NOT_RUN) if self._running else _NOT_RUN
+        runs = math.fsum(self._functions[function] for function in ran.functions)
         return runs + self._sum(self._difference.names.of_formula(text))
 
     @property
@@ -155,6 +161,43 @@ class Direction:
             f" {', '.join(named) or 'nothing that formulas use'}; {found['formulas_first']} of"
             f" {found['formulas']} known formulas come first"
         )
+
+
+_NOT_RUN = Ran(frozenset(), 0.0)
+
+
+def additional_order(runs: Sequence[Ran], weights: Mapping[Function, float]) -> list[int]:
+    """The numbers of those of ``runs`` that run any function, in the order that this module describes; of
+    equal ones the first comes first.
+
+    What a formula adds only becomes less, so that of a heap only the best are computed again (Minoux,
+    "Accelerated greedy algorithms for maximizing submodular set functions", 1978).
+    """
+
+    def added(number: int) -> float:
+        """What a formula adds for each second, whatever the order of its functions."""
+        new = math.fsum(weights[f] for f in runs[number].functions if f not in covered)
+        return new / (_BESIDE + runs[number].seconds)
+
+    order: list[int] = []
+    covered: set[Function] = set()
+    waiting = [number for number, ran in enumerate(runs) if ran.functions]
+    while waiting:
+        covered.clear()
+        heap = [(-added(number), number) for number in waiting]
+        heapify(heap)
+        waiting = []
+        while heap:
+            number = heappop(heap)[1]
+            entry = (-added(number), number)
+            if not entry[0]:
+                waiting.append(number)
+            elif heap and entry > heap[0]:
+                heappush(heap, entry)
+            else:
+                order.append(number)
+                covered |= runs[number].functions
+    return order
 
 
 def _list(names: Sequence[str], count: int, most: int = 4) -> str:

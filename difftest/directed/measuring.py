@@ -132,7 +132,7 @@ def measure(
                 progress.known += 1
             else:
                 key, verdict, folder = result
-                store.put(key, str(verdict.outcome), seconds, counts.read(folder))
+                store.put(key, str(verdict.outcome), seconds, verdict.seconds, counts.read(folder))
                 shutil.rmtree(folder, ignore_errors=True)
                 progress.done += 1
             yield progress

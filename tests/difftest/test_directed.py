@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from difftest.bugs.records import Trigger
 from difftest.campaign.files import FileTests
 from difftest.directed import changes
 from difftest.directed.changes import Change, find_changes, functions_of
-from difftest.directed.direction import Difference, Direction
+from difftest.directed.coverage import Function, Ran
+from difftest.directed.direction import Difference, Direction, additional_order
 from difftest.directed.names import Names
 from difftest.errors import DifftestError
 from difftest.found_files import FoundFiles
@@ -212,6 +214,49 @@ def test_a_change_that_names_everything_weighs_little(names: Names) -> None:
     direction = Direction(Difference(found, names, (every, one)), FORMULAS)
     assert direction.order[0] == 1
     assert direction.score(FORMULAS[1][0]) > 2 * direction.score(FORMULAS[2][0]) > 0
+
+
+def ran(functions: str, seconds: float = 0.0) -> Ran:
+    return Ran(frozenset(("a.cpp", name) for name in functions), seconds)
+
+
+def weights(**given: float) -> dict[Function, float]:
+    return {("a.cpp", name): weight for name, weight in given.items()}
+
+
+def test_the_next_formula_adds_the_most_for_its_time() -> None:
+    alike = weights(a=1, b=1, c=1, d=1)
+    assert additional_order([ran("ab"), ran("abc"), ran(""), ran("d"), ran("abcd", 100)], alike) == [
+        1,
+        3,
+        0,
+        4,
+    ]
+    # What adds little comes late, however much it runs; what is rare comes early.
+    assert additional_order([ran("ab"), ran("abc"), ran("cd")], alike) == [1, 2, 0]
+    assert additional_order([ran("abc"), ran("bcd")], alike | weights(d=1.5)) == [1, 0]
+    assert additional_order([ran("abc"), ran("ab", 1)], alike) == [0, 1]
+    assert additional_order([ran("abc", 3), ran("ab", 1)], alike) == [1, 0]
+    assert additional_order([], {}) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_is_that_of_trying_all(seed: int) -> None:
+    drawn = random.Random(seed)
+    given = weights(**{name: drawn.choice((0.25, 0.5, 1.0, 2.0)) for name in "abcdefgh"})
+    left = {n: ran("".join(drawn.sample("abcdefgh", drawn.randint(1, 6)))) for n in range(30)}
+    runs = list(left.values())
+    expected: list[int] = []
+    covered: set[Function] = set()
+    while left:
+        added = {n: sum(given[f] for f in found.functions - covered) for n, found in left.items()}
+        best = max(left, key=lambda n: (added[n], -n))
+        if not added[best]:
+            covered.clear()
+            continue
+        expected.append(best)
+        covered |= left.pop(best).functions
+    assert additional_order(runs, given) == expected
 
 
 def test_known_formulas_are_replayed_in_that_order(tmp_path: Path) -> None:

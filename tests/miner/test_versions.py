@@ -7,7 +7,7 @@ import pytest
 from corpus.records import Comment, Issue
 from miner.classify import classify
 from miner.extract import extract_issue
-from miner.versions import mentions, own_mentions
+from miner.versions import commit_verdicts, mentions, own_mentions
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,9 @@ from miner.versions import mentions, own_mentions
         # A name may hold the version.
         ("z3_str3_4.8.9 crashes, z3.4.8.8 does not", "4.8.9 bad, 4.8.8 good"),
         ("the package z3-solver@4.8.9 throws", "4.8.9 bad"),
+        ("`Z3_open_log` (4.8.9) crashes", "4.8.9 bad"),
+        ("`run.smt2` (1.2.0-dev.19.77ce02b1f) crashes", "1.2.0-dev.19.77ce02b1f bad"),
+        ("z3-4.8.9.20240309 crashes on 2024-03-09", "4.8.9.20240309 bad"),
         # Any ordinary word may stand before a clear version, but no other program's name.
         ("Building 4.8.9 fails with gcc 12.1.0 and libpoly 0.1.13", "4.8.9 bad"),
         ("I use the Java bindings (4.8.9)", "4.8.9 "),
@@ -44,6 +47,13 @@ from miner.versions import mentions, own_mentions
         ("It crashes in 4.8.6. Not with 4.8.5.", "4.8.6 bad, 4.8.5 good"),
         ("Older versions (4.8.5 and 4.8.6) behave the same", "4.8.5 , 4.8.6 "),
         ("It hangs in 4.8.7, whereas it takes 2 seconds with 4.8.6", "4.8.7 bad, 4.8.6 good"),
+        ("4.8.5: 0.1s, 4.8.6: >300s (with an option unaffected)", "4.8.5 good, 4.8.6 bad"),
+        ("With 4.8.5 the answer is sat, which is what I expect", "4.8.5 good"),
+        ("cvc5 1.0.3 behaves like that", "1.0.3 bad"),
+        ("I cannot get this with 4.8.7", "4.8.7 fixed"),
+        ("The release 4.8.7 has it", "4.8.7 fixed"),
+        ("The release 4.8.7 has it, too", "4.8.7 "),
+        ("4.8.7 will be out soon", "4.8.7 fixed"),
         ("Built against 4.8.7, the example prints nothing", "4.8.7 "),
         ("4.8.5 takes 1 s, 4.8.6 takes 40 s, 4.8.7 takes 600 s", "4.8.5 good, 4.8.6 bad, 4.8.7 bad"),
         ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
@@ -65,10 +75,32 @@ def test_verdict_on_each_version(text: str, required: str) -> None:
         # Numbers of two series or two solvers do not compare, and a wrong goal should not be proved.
         ("I use 1.8 here. With 4.8.7 it is right.", "1.8 , 4.8.7 good"),
         ("I use 4.8.5 here. 4.8.7 proves it.", "4.8.5 , 4.8.7 good"),
+        # An older one that is named later is there for a comparison, if it is not the same there.
+        ("The script is from 4.8.7. On my other machine I have 4.8.5.", "4.8.7 , 4.8.5 former"),
+        ("The script is from 4.8.7. On my other machine I have 4.8.5, too.", "4.8.7 , 4.8.5 "),
+        (
+            "The script is from 4.8.7. It is right in 4.8.6. 4.8.5 is not on my disk.",
+            "4.8.7 bad, 4.8.6 good, 4.8.5 ",
+        ),
+        # What one version answers says what the others should.
+        (
+            "4.8.5: sat\n4.8.6: unsat\n4.8.7: sat\n\n4.8.7 is right.",
+            "4.8.5 good, 4.8.6 bad, 4.8.7 fixed, 4.8.7 fixed",
+        ),
+        ("Tested with 4.8.5 and 4.8.7.", "4.8.5 , 4.8.7 bad"),
+        ("The version 2024-01-12 hangs. The version 2023-06-19 is fine.", "2024-01-12 bad, 2023-06-19 good"),
     ],
 )
 def test_versions_of_a_text_explain_each_other(text: str, required: str) -> None:
     assert ", ".join(f"{one.version} {one.verdict}" for one in own_mentions(text, "")) == required
+
+
+def test_verdicts_on_commits() -> None:
+    assert commit_verdicts("f3a6b20 is in use here, d07c9e1 is the last one that answers.") == {
+        "d07c9e1": "former"
+    }
+    # The commit before the first bad one is not named.
+    assert commit_verdicts("Bisected to b4c7e1f0, the parent of it is fine.") == {}
 
 
 def test_answers_and_names_go_with_their_version() -> None:
@@ -132,6 +164,9 @@ def test_what_a_run_or_a_reply_shows_of_a_version() -> None:
         None,
     )
     assert said(session.format("unknown", script)) == ("4.8.10", None, None)
+    # A program may have printed its version alone.
+    asked = "```\n$ z3 --version\n4.8.10\n$ z3 a.smt2\nunknown\n$ cat a.smt2\n{}\n```\n"
+    assert said(asked.format(script)) == ("4.8.10", None, None)
     # The affected version that a reply names again is not the fixed one.
     used = "z3 4.8.7 crashes."
     assert said(used, "I could not reproduce this, and 4.8.7 is rather old now.") == ("4.8.7", None, None)
