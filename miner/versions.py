@@ -118,7 +118,7 @@ _OF_STANDARD = re.compile(r"\b(?:standard|smt-?lib|language)\b[\s,(]{1,4}version
 _OF_THE_STANDARD = re.compile(r"\s+of\s+the\s+(?:standard|smt-?lib|language)\b", re.IGNORECASE)
 _APART = re.compile(
     r"(?:[,;(]\s*)?\b(?:but|while|whereas|although|though|however|yet|instead|where|when\s+in|vs\.?|versus)\b"
-    r"|,\s+and\s+(?=(?:I|we)\b)|;\s|,\s+(?=(?:and\s+)?only\s+(?:with|in|on|for|by|using|under|since)\b)",
+    r"|,\s+and\s+(?=(?:I|we)\b)|,?\s+and\s+(?=not\s+(?:in|with|on|for|under)\b)|;\s|,\s+(?=(?:and\s+)?only\s+(?:with|in|on|for|by|using|under|since)\b)",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"\W*(?:but|while|whereas|although|though|however|yet)\b|;", re.IGNORECASE)
@@ -128,7 +128,7 @@ _ACTS = re.compile(
 )
 # "but not in 4.8.8", after a version with a verdict
 _OPPOSED = re.compile(
-    r"\W*but\s+(?:(?:it\s+does\s+)?not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)"
+    r"\W*(?:but|and)\s+(?:(?:it\s+does\s+)?not|neither)\s+(?:with|in|on|for|by|using|under|since|the|version|v?\d)"
     r"|\W*(?:(?:but|and)\s+)?only\s+(?:with|in|on|for|by|using|under|since|from|v?\d)",
     re.IGNORECASE,
 )
@@ -156,10 +156,10 @@ _EVENT = re.compile(
           |it\s+(?:did|was|had\s+(?:one|an\s+effect))(?=\s+(?:in|with|on|until|up\s+to)\b))
       | (?P<fixed>no\s+longer\b(?!\s+(?:work|correct|solve|terminat|pass|prove|complet
           |finish|verif|succeed|able|react|respond|converg|accept|manage|come|can))|(?:fix(?:es|ed)|(?:will|to|should|can|I'll|we'll)\s+fix)
-            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|addressed|gone|(?:the|a)\s+fix\b(?!\s+(?:introduc|br[eo]k|caus))
+            (?:\s+(?:this|the|that|it)(?:\s+(?:bug|issue|problem|error|regression|crash))?)?|resolved|repaired|addressed|gone|(?:the|a)\s+fix\b(?!\s+(?:introduc|br[eo]k|caus))
           |(?:issue|bug|problem|error|crash)\w*\s+(?:is|was|does)(?:\s+not|n't)|goes\s+back\s+to\s+normal
           |(?:roll|cut|mak|publish|releas)\w*\s+(?:out\s+)?an?\s+(?:new|next|bugfix|patch)\s+(?:release|version)|will\s+be\s+(?:in|part|out|released|included|available)|released?\s+in(?!\s+(?:19|20)\d\d\b)
-          |(?:has|contains?|includes?)\s+(?:(?:it|this|that)(?!,?\s+(?:too|also|as|still|bug|issue|problem))|the\s+(?:fix|change|patch))|uploaded
+          |(?<!still\s)(?<!also\s)(?:has|contains?|includes?)\s+(?:(?:it|this|that)(?!,?\s+(?:too|also|as|still|bug|issue|problem))|the\s+(?:fix|change|patch))|uploaded
           |(?:(?:can)?not|n['’]t|unable\s+to|fail(?:s|ed)?\s+to)\s+(?:\w+\s+)?(?:repro(?:s|duc\w*)?|(?:get|see|observe|trigger|confirm|replicate)\s+(?:this|it|that|the\s+(?:bug|issue|problem|crash|error|same))))
       | (?P<good>works?|(?<!I\sam\s)(?<!we\sare\s)(?<!currently\s)(?<!I'm\s)working
           |fine|ok(?:ay)?|correct(?:ly)?|right|good|pass(?:es|ed)?|succeed(?:s|ed)?
@@ -169,7 +169,7 @@ _EVENT = re.compile(
           |expected\s+(?:answer|behaviou?r|result|output|verdict|value|model))
       | (?P<bad>crash\w*|seg(?:mentation)?[- ]?fault\w*|fail\w*|hang(?:s|ing)?|hung|time[sd]?[- ]?outs?
           |timing\s+out|broken?|breaks|wrong(?:ly)?|incorrect(?:ly)?|bogus|unsound\w*|bug(?:gy|s)?|bad|affected
-          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+running|behaves?\s+(?:like\s+(?:this|that)|the\s+same|so)|invalid
+          |slow(?:er|ly|down|s)?|(?:very|too|so)\s+long|(?<!no\s)regress\w*|errors?(?!\s+messages?)|forever|infinit(?:e|ely|y)|never\s+(?:returns?|ends|finish\w*|terminat\w*)|unresponsive|indefinitely|(?<!not\s)affects?|start(?:s|ed|ing)?\s+(?:with|in|from|at)|see(?:ing)?\s+(?:this|it|the\s+same|the\s+(?:bug|issue|problem|crash|error))|loops?|stuck|still\s+(?:running|there|present|the\s+case|(?:has|have)\s+(?:it|this))|behaves?\s+(?:like\s+(?:this|that)|the\s+same|so)|invalid
           |abort(?:s|ed)?|dies|died|gives?\s+up|no\s+effect|replayable|triggers|leaks?|assertion|asserts|throws?|diverges?|reproduc\w*|observe[sd]?|happens?|occurs?
           |present|exhibits?|appears|persists?|problems?|issues?|exceptions?|worse|(?<!no\s)longer|times\s+as\s+long)
       | (?P<opposite>(?:is|are|was|were|does|do|did)(?:\s+not|n't)
@@ -189,7 +189,7 @@ _COMPARED = re.compile(
     r"\b(?:than|(?<!built )(?<!linked )(?<!compiled )(?<!run )(?<!tested )(?<!checked )against"
     r"|(?:compared|in\s+comparison)\s+(?:to|with)|unlike|relative\s+to|with\s+respect\s+to|w\.?r\.?t\.?"
     r"|(?:downgrad|revert|went|going|go|roll)\w*\s+(?:\w+\s+)?(?:back\s+)?to|back\s+to"
-    r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
+    r"|regress\w*\s+(?:from|after)|stay\w*\s+(?:with|on|at)|(?:before|previously|formerly)(?=:)|(?:version|release|one)\s+before)\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
 )
 _BOUND = re.compile(
@@ -217,8 +217,8 @@ _ALL_OF = re.compile(
 _BETWEEN = re.compile(r"\bbetween\W+(?:\w+\W+){0,5}$", re.IGNORECASE)
 _LISTED = re.compile(r"\s*(?:,|/|&|,?\s*(?:and|or))\s*v?")
 # "after the upgrade to 4.8.8 from 4.8.7"
-_FROM = re.compile(r"[\s,(]*from\s*(?:(?:the|version|release)\s*){0,2}v?", re.IGNORECASE)
-_TO = re.compile(r"\bto\W+(?:\w+\W+){0,2}v?$", re.IGNORECASE)
+_FROM = re.compile(r"[\s,()]*from\s*(?:(?:the|version|release)\s*){0,2}v?", re.IGNORECASE)
+_TO = re.compile(r"\bto\W+(?:\w+\W+){0,4}v?$", re.IGNORECASE)
 _JOINED = re.compile(r",|\band\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]{0,60}\)")
 _CHANGE = re.compile(
@@ -488,9 +488,9 @@ def _by_time(named: list[Mention]) -> list[Mention]:
     good.
     """
     timed = [one for one in named if one.seconds]
-    if len(timed) == 1 and any(one.verdict == BAD and _SLOW.search(one.text) for one in named):
-        return [replace(one, verdict=one.verdict or GOOD) if one.seconds else one for one in named]
-    if len(timed) < 2:
+    # One that does not end takes long, too.
+    endless = any(one.verdict == BAD and not one.seconds and _SLOW.search(one.text) for one in named)
+    if len(timed) + endless < 2:
         return named
     # A version without a name is one of the only solver that is named.
     only = {family_of(one.solver) for one in timed if one.solver}
@@ -498,8 +498,9 @@ def _by_time(named: list[Mention]) -> list[Mention]:
     times: dict[str, list[float]] = {}
     for one in timed:
         times.setdefault(names[one.solver], []).append(one.seconds)
+    worst = {name: max(found) * (10 if endless else 1) for name, found in times.items()}
     # The geometric mean of the best and the worst time.
-    limits = {name: sqrt(min(t) * max(t)) for name, t in times.items() if max(t) >= 2 * min(t)}
+    limits = {name: sqrt(min(t) * worst[name]) for name, t in times.items() if worst[name] >= 2 * min(t)}
     return [
         replace(one, verdict=BAD if one.seconds >= limits[names[one.solver]] else GOOD)
         if one.seconds and not one.verdict and names[one.solver] in limits
