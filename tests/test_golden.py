@@ -63,6 +63,8 @@ BATCHES: dict[str, tuple[str, ...]] = {
     "opfuzz, settings": ("--strategy", "opfuzz", "--set", "chain=5", "--set", "mutations=3"),
     "opfuzz of skeletons": ("--strategy", "opfuzz", "--seeds", "skeletons"),
     "opfuzz of files": ("--strategy", "opfuzz", "--seeds", "SEEDS"),
+    "transplant": ("--strategy", "transplant"),
+    "transplant of files": ("--strategy", "transplant", "--seeds", "SEEDS", "--set", "foreign=0.5"),
     "weaken without answers": ("--strategy", "weaken", "--set", "unlabelled=chain", "--seeds", "SEEDS"),
 }
 # These go by answers and models of the installed z3 and cvc5: they are compared where these are the same.

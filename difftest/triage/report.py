@@ -44,7 +44,7 @@ _NOWHERE = re.compile(r"https?://[\w.-]*\.invalid(?:/|\Z)")
 _ABOUT_RELEASES = re.compile(r"\S+ \S+ (?:does not show it|shows it)|first affected release|no older release")
 _ON_GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)")
 # How strategies are called that mutate a formula.
-_MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion")
+_MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion", "transplant")
 _ALSO_ASKED = "also asked: "
 _ASKED = re.compile(r"([\w-]+) (\d[\w.]*)")
 # The parts of a function's name in a title: a name space or two, the class, the function.

@@ -19,31 +19,19 @@ from generator.declaring import StrategyEntry
 from generator.seeds.source import Seed, SeedSource
 from generator.settings import Setting, Value
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, is_value, new_literal
+from generator.strategies.mutation.literals import LITERAL_SORTS, is_literal, new_literal
 from generator.strategies.mutation.operators import EXPONENTS, Shape
 from generator.strategies.mutation.places import Place, constant_arguments
-from generator.strategies.mutation.strategy import (
-    ATTEMPTS,
-    COMMON_SETTINGS,
-    MUTATIONS,
-    NO_OPERATOR,
-    REFUSED,
-    ChainStrategy,
-)
-from smtlib import Kind, Sort, Term
+from generator.strategies.mutation.strategy import COMMON_SETTINGS, NO_OPERATOR, TermStrategy
+from smtlib import Sort, Term
 
 NO_ARGUMENT = "attempts that found no argument"
-WRONG_SIZE = "attempts that would have made an assertion too small or too large"
 
 _MORE_ARGUMENTS = 0.15
 """Share of n-ary operators that get one argument more than two, and of those one more again."""
 
-_SMALLER_SHARE = 0.5
-"""Share of arguments that are the smaller of two drawn: solvers rarely decide chains of whole formulas
-nested in each other."""
 
-
-class TypeFuzz(ChainStrategy[Chain]):
+class TypeFuzz(TermStrategy[Chain]):
     """Chains of generative type-aware mutations."""
 
     name = "typefuzz"
@@ -58,20 +46,10 @@ class TypeFuzz(ChainStrategy[Chain]):
         """The seed's assertions and the terms in them."""
         return Chain(seed, self.operators)
 
-    def mutate(self, chain: Chain, chance: random.Random) -> bool:
-        """One mutation of Algorithm 2, tried as often as the formula has terms; whether it succeeded."""
-        tries = 20 + 2 * len(chain.assertions)
-        for _ in range(tries):
-            self.counts[ATTEMPTS] += 1
-            if self.attempt(chain, chance):
-                self.counts[MUTATIONS] += 1
-                return True
-        return False
-
     def attempt(self, chain: Chain, chance: random.Random) -> bool:
-        """One try to replace one term."""
+        """One try at a mutation of Algorithm 2, or of a literal."""
         if chance.random() < self._literal_share:
-            found = chain.place(chance, _is_literal)
+            found = chain.place(chance, is_literal)
             if found is None:
                 return False
             number, place = found
@@ -85,13 +63,7 @@ class TypeFuzz(ChainStrategy[Chain]):
             return False
         number, place = found
         new = self._new_term(chain, place, chance)
-        if new is None or new is place.term:
-            return False
-        if not chain.keeps_its_size(number, place, new):
-            self.counts[WRONG_SIZE] += 1
-            return False
-        if not chain.is_accepted(new):
-            self.counts[REFUSED] += 1
+        if new is None or not self.fits(chain, number, place, new):
             return False
         chain.replace(number, place, new, "term")
         return True
@@ -133,11 +105,7 @@ class TypeFuzz(ChainStrategy[Chain]):
                 if literal is not None:
                     args.append(literal)
                     continue
-            arg = chain.pool.pick(sort, place, chance)
-            if arg is not None and chance.random() < _SMALLER_SHARE:
-                other = chain.pool.pick(sort, place, chance)
-                if other is not None and chain.pool.size(other) < chain.pool.size(arg):
-                    arg = other
+            arg = chain.pool.pick_argument(sort, place, chance)
             if arg is None:
                 return None
             args.append(arg)
@@ -153,10 +121,6 @@ class TypeFuzz(ChainStrategy[Chain]):
         while more < 3 and chance.random() < _MORE_ARGUMENTS:
             more += 1
         return (*sorts, *sorts[:1] * more)
-
-
-def _is_literal(term: Term) -> bool:
-    return is_value(term) or (term.op.kind is Kind.OPERATOR and not term.args)
 
 
 ENTRY = StrategyEntry(

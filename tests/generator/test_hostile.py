@@ -10,6 +10,7 @@ import pytest
 
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.source import Answer
+from tests.generator.small import library_of
 from tests.sizes import size
 
 pytestmark = pytest.mark.slow
@@ -42,7 +43,7 @@ REASONS = ("makes no test from", "1 nested too deep", "no Boolean subterm with a
 
 
 @pytest.mark.parametrize("what", SEEDS)
-@pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "weaken", "fusion", "storm"])
+@pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "weaken", "fusion", "storm", "transplant"])
 def test_a_seed_of_hostile_size_takes_bearable_time(
     name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,7 +53,8 @@ def test_a_seed_of_hostile_size_takes_bearable_time(
     (tmp_path / "seeds" / "a.smt2").write_text(text)
     answers: dict[str, Answer] = {sha256(text.encode()).hexdigest(): "sat"}
     started = time.process_time()
-    made = make_strategy(name, None, StrategySettings(), seeds_of_folder(tmp_path / "seeds", answers))
+    library = library_of(["(hole 0)"], [("(declare-const x Int)(declare-const y Int)", "(< x y)", 1)])
+    made = make_strategy(name, library, StrategySettings(), seeds_of_folder(tmp_path / "seeds", answers))
     try:
         test = next(iter(made.generate(0, 1)))
         assert "(check-sat)" in test.text

@@ -11,7 +11,7 @@ from generator.strategies.mutation.places import Place, find_place
 from generator.strategies.mutation.pool import GrowingPool, pool_of
 from generator.strategies.mutation.printing import Fragments
 from generator.text import comment_line
-from smtlib import Sort, Term
+from smtlib import Declaration, Sort, Term
 from smtlib.sorts import subsorts
 
 _NOTES = 20
@@ -72,6 +72,8 @@ class Chain:
         self.guarded = operators.guarded_theories(base.operators)
         self.assertions = list(self.script.assertions)
         self.sorts: frozenset[Sort] = frozenset(base.by_sort)
+        self.declared: dict[Declaration, str] = {}
+        """What was declared besides the seed's declarations, with its commands."""
         self.log = MutationLog()
         self._sizes = [self.pool.size(term) for term in self.assertions]
         self.fragments = Fragments(self.pool.size)
@@ -81,16 +83,20 @@ class Chain:
         return self.operators.knows("const") or all(s.name != "Array" for s in subsorts(sort))
 
     def place(
-        self, chance: random.Random, fits: Callable[[Term], bool] | None = None
+        self,
+        chance: random.Random,
+        fits: Callable[[Term], bool] | None = None,
+        size: Callable[[Term], int] | None = None,
     ) -> tuple[int, Place] | None:
         """An assertion's number and a place in it whose term can be replaced and ``fits``.
 
-        None if a few draws find none.
+        ``size`` tells how many terms below a term, itself among them, can be drawn (default: all). None if a
+        few draws find none.
         """
         number = int(chance.random() * len(self.assertions))
         root = self.assertions[number]
         for _ in range(_DRAWS):
-            place = find_place(root, self.pool.size, chance)
+            place = find_place(root, size or self.pool.size, chance)
             if place is not None and (fits is None or fits(place.term)):
                 return number, place
         return None
@@ -130,7 +136,7 @@ class Chain:
         """The script as it stands."""
         text = self.fragments.text
         lines = [f"(assert {text(term)})\n" for term in self.assertions]
-        return f"{self.script.prelude_text}{''.join(lines)}(check-sat)\n"
+        return f"{self.script.prelude_text}{''.join(self.declared.values())}{''.join(lines)}(check-sat)\n"
 
 
 def _short(term: Term) -> str:

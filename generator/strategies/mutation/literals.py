@@ -61,6 +61,11 @@ def is_value(term: Term) -> bool:
     return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
 
 
+def is_literal(term: Term) -> bool:
+    """Whether a term is a value or a theory's constant: ``true``, ``RNE``, ``re.all``."""
+    return is_value(term) or (term.op.kind is Kind.OPERATOR and not term.args)
+
+
 def _one_of(options: Sequence[_T], chance: random.Random) -> _T:
     return options[int(chance.random() * len(options))]
 

@@ -19,6 +19,11 @@ from smtlib import Kind, Sort, Term
 from smtlib.terms import free_in
 
 _TRIES = 12
+
+_SMALLER_SHARE = 0.5
+"""Share of arguments that are the smaller of two drawn: solvers rarely decide chains of whole formulas
+nested in each other."""
+
 _LARGEST = 1_000_000
 _NOTHING: frozenset[Term] = frozenset()
 _NO_NAMES: frozenset[str] = frozenset()
@@ -138,3 +143,12 @@ class GrowingPool:
             if term is not place.term and self.fits(term, place):
                 return term
         return None
+
+    def pick_argument(self, sort: Sort, place: Place, chance: random.Random) -> Term | None:
+        """The same for an argument of what will stand in the place: small terms more often."""
+        term = self.pick(sort, place, chance)
+        if term is not None and chance.random() < _SMALLER_SHARE:
+            other = self.pick(sort, place, chance)
+            if other is not None and self.size(other) < self.size(term):
+                return other
+        return term

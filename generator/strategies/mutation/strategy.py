@@ -10,14 +10,17 @@ from typing import Generic, Protocol, TypeVar
 from generator.seeds.source import Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, Value, integer
-from generator.strategies.mutation.chain import MutationLog
+from generator.strategies.mutation.chain import Chain, MutationLog
 from generator.strategies.mutation.operators import operators_for
+from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.suitable import cvc5_refuses
+from smtlib import Term
 
 NO_OPERATOR = "attempts that found no operator"
 ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
 REFUSED = "attempts that a target refuses"
+WRONG_SIZE = "attempts that would have made an assertion too small or too large"
 UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
 
 _REPEATS = 8
@@ -47,6 +50,7 @@ class Link(Protocol):
 
 
 _Chain = TypeVar("_Chain", bound=Link)
+_TermChain = TypeVar("_TermChain", bound=Chain)
 
 
 class ChainStrategy(SeedStrategy, Generic[_Chain]):
@@ -56,7 +60,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
         self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
     ) -> None:
         super().__init__(seeds, seed, settings, integer(settings, "chain"))
-        self.operators = operators_for(tuple(solvers), str(settings["operators"]))
+        self.operators = operators_for(tuple(solvers), str(settings.get("operators", "")))
         self._steps = integer(settings, "mutations")
 
     @abstractmethod
@@ -89,3 +93,33 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
             seen.add(state)
             # The caller reads its text before the chain continues: see SeedStrategy.generate.
             yield Mutant(chain.text, seeds, chain.log.text())
+
+
+class TermStrategy(ChainStrategy[_TermChain]):
+    """Chains of mutations that put one term in the place of another."""
+
+    @abstractmethod
+    def attempt(self, chain: _TermChain, chance: random.Random) -> bool:
+        """One try to replace one term; whether it succeeded."""
+
+    def mutate(self, chain: _TermChain, chance: random.Random) -> bool:
+        """One mutation, tried as often as the formula has assertions; whether it succeeded."""
+        for _ in range(20 + 2 * len(chain.assertions)):
+            self.counts[ATTEMPTS] += 1
+            if self.attempt(chain, chance):
+                self.counts[MUTATIONS] += 1
+                return True
+        return False
+
+    def fits(self, chain: _TermChain, number: int, place: Place, new: Term) -> bool:
+        """Whether ``new``, of the sort of the place, changes assertion ``number``, leaves it about as large
+        as it was, and is accepted."""
+        if new is place.term:
+            return False
+        if not chain.keeps_its_size(number, place, new):
+            self.counts[WRONG_SIZE] += 1
+            return False
+        if not chain.is_accepted(new):
+            self.counts[REFUSED] += 1
+            return False
+        return True

@@ -1,0 +1,334 @@
+"""The strategy ``transplant``: atoms of past bugs put into formulas of past bugs.
+
+A skeleton filled with atoms keeps the connectives of a formula, and loses what its atoms said about each
+other's variables. Here a formula stays as it is but for one of its atoms: one of the corpus takes its place.
+Its slots are filled with terms of the formula, of the slots' sorts and with their variables bound at the
+place, but with no literals; where there are none, with new symbols. The result is the next formula of the
+chain, as in Park, Winterer, Zhang, Su (OOPSLA 2021); what may stand where is their Definition 2.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+
+from generator.declaring import StrategyEntry, StrategyInputs
+from generator.library import Library
+from generator.scopes import free_prefix, names_of
+from generator.seeds.source import Seed, SeedSource
+from generator.settings import Setting, Value
+from generator.strategies.mutation.chain import Chain
+from generator.strategies.mutation.literals import is_literal, is_value
+from generator.strategies.mutation.operators import Operators, apply_declaration
+from generator.strategies.mutation.places import Place, constant_arguments
+from generator.strategies.mutation.strategy import COMMON_SETTINGS, TermStrategy
+from generator.templates import AtomTemplate
+from smtlib import (
+    BOOL,
+    Declaration,
+    Kind,
+    Sort,
+    Term,
+    TermTable,
+    check_script,
+    postorder,
+    read_script,
+    rewrite,
+)
+from smtlib.commands import print_declaration
+
+NO_PLACE = "attempts that found no place for an atom"
+GUARDED = "attempts with an atom of a theory that only formulas of this theory get"
+
+CHAIN = 10
+"""Tests made of one seed: after more transplants than the formula has atoms, little of it is left."""
+
+_DRAWS = 6
+"""Draws of a term for a slot that is no literal, for ``(< 0 1)`` says nothing, and that is in no other slot
+of the atom, for ``(= x x)`` says little."""
+
+_MOST = 1_000_000
+_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Graft:
+    """An atom as a term, in a table of its own. ``slots`` are the symbols that others take the place of."""
+
+    template: AtomTemplate
+    root: Term
+    slots: tuple[Declaration, ...]
+    operators: frozenset[str]
+
+    @classmethod
+    def of(cls, template: AtomTemplate) -> Graft | None:
+        """The atom as a term; None where it cannot stand just anywhere.
+
+        Those are: what declares sorts or functions, binds variables, has functions as values, or has a
+        slot where solvers want a value.
+        """
+        if template.atom.prelude:
+            return None
+        checked = check_script(read_script(template.atom.script()))
+        root = checked.assertions[0]
+        terms = list(postorder([root]))
+        if checked.errors or not root.args or not all(map(_is_plain, terms)):
+            return None
+        slots = tuple(d for command in checked.commands for d in command.declarations)
+        operators = frozenset(term.op.name for term in terms if term.op.kind is Kind.OPERATOR)
+        return cls(template, root, slots, operators)
+
+    def planted(self, table: TermTable, fill: Mapping[Declaration, Term | Declaration]) -> list[Term]:
+        """The atom with ``fill`` in its slots (terms for constants), made in ``table``: its terms but those
+        of ``fill``, arguments first, the atom last."""
+        made: list[Term] = []
+
+        def change(term: Term, args: tuple[Term, ...]) -> Term:
+            op = term.op
+            if op.declaration is None:
+                head = table.op(op.kind, op.name, op.text, op.indices, None, op.attributes)
+                made.append(table.make(head, args, term.sort))
+                return made[-1]
+            found = fill[op.declaration]
+            if isinstance(found, Term):
+                return found
+            made.append(apply_declaration(table, found, args, term.sort))
+            return made[-1]
+
+        rewrite(table, self.root, change)
+        return made
+
+
+class TransplantChain(Chain):
+    """A chain, and the symbols that atoms brought along."""
+
+    def __init__(self, seed: Seed, operators: Operators) -> None:
+        super().__init__(seed, operators)
+        self._weights: dict[Term, int] = {}
+        self._functions = [*self.functions.plain]
+
+    @cached_property
+    def _prefix(self) -> str:
+        """How the names of new symbols begin."""
+        return free_prefix("new", names_of(self.script))
+
+    def place_of_atom(self, chance: random.Random) -> tuple[int, Place] | None:
+        """An assertion's number and the place of an atom in it; None if a few draws find none."""
+        return self.place(chance, _is_atom, self._weight)
+
+    def _weight(self, root: Term) -> int:
+        """How many formulas are below a term through formulas only; counting stops at a million."""
+        weights = self._weights
+        if root not in weights:
+
+            def below(term: Term) -> list[Term]:
+                return [a for a in term.args if a not in weights] if term.sort is BOOL else []
+
+            for term in postorder([root], below=below):
+                inside = sum([weights[a] for a in term.args]) if term.sort is BOOL else -1
+                weights[term] = min(_MOST, 1 + inside)
+        return weights[root]
+
+    def fill(
+        self, graft: Graft, place: Place, chance: random.Random
+    ) -> tuple[dict[Declaration, Term | Declaration], list[Declaration]]:
+        """What stands in an atom's slots in this place, and which symbols of it are new."""
+        fill: dict[Declaration, Term | Declaration] = {}
+        new: list[Declaration] = []
+        for slot in graft.slots:
+            found = (
+                self._function(slot, chance) if slot.params else self._term(slot.result, place, fill, chance)
+            )
+            if found is None:
+                name = f"{self._prefix}{len(self.declared) + len(new)}"
+                new.append(Declaration(name, slot.params, slot.result))
+                found = new[-1] if slot.params else self.table.symbol(new[-1])
+            fill[slot] = found
+        return fill, new
+
+    def _function(self, slot: Declaration, chance: random.Random) -> Declaration | None:
+        """A function of the slot's rank."""
+        fitting = [d for d in self._functions if d.params == slot.params and d.result is slot.result]
+        return fitting[int(chance.random() * len(fitting))] if fitting else None
+
+    def _term(
+        self, sort: Sort, place: Place, fill: Mapping[Declaration, Term | Declaration], chance: random.Random
+    ) -> Term | None:
+        """A term of this sort that is no literal, rather one that is in no other slot."""
+        found = None
+        for _ in range(_DRAWS):
+            term = self.pool.pick_argument(sort, place, chance)
+            if term is None:
+                break
+            if not is_literal(term):
+                found = term
+                if term not in fill.values():
+                    break
+        return found
+
+    def declare(self, new: Sequence[Declaration]) -> None:
+        """Take in symbols that an atom brought: later slots may get them, too."""
+        for declaration in new:
+            self.declared[declaration] = print_declaration(declaration) + "\n"
+            if declaration.params:
+                self._functions.append(declaration)
+            else:
+                self.pool.add(self.table.symbol(declaration))
+                self.sorts |= {declaration.result}
+
+
+class Transplant(TermStrategy[TransplantChain]):
+    """Chains of transplanted atoms."""
+
+    name = "transplant"
+
+    def __init__(
+        self,
+        library: Library,
+        seeds: SeedSource,
+        seed: int,
+        settings: Mapping[str, Value],
+        solvers: Sequence[str],
+    ) -> None:
+        super().__init__(seeds, seed, settings, solvers)
+        self.library = library
+        self._foreign = float(settings["foreign"])
+        self._by_sorts: dict[frozenset[str], list[AtomTemplate]] = defaultdict(list)
+        for atom in library.atoms:
+            sorts = frozenset(sort for params, result in atom.ranks for sort in (*params, result))
+            if sorts:
+                self._by_sorts[sorts].append(atom)
+        self._choices: dict[tuple[frozenset[Sort], bool], _Choice] = {}
+        self._grafts: dict[int, Graft | None] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the seeds and the corpus that the tests come from."""
+        return f"{self.seeds.fingerprint[:8]}{self.library.fingerprint[:8]}"
+
+    def start(self, seed: Seed) -> TransplantChain:
+        """The seed's assertions and the terms in them."""
+        return TransplantChain(seed, self.operators)
+
+    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
+        """One try to put an atom into the place of another."""
+        found = chain.place_of_atom(chance)
+        if found is None:
+            self.counts[NO_PLACE] += 1
+            return False
+        number, place = found
+        graft = self._draw(chain, chance)
+        if graft is None:
+            return False
+        fill, new = chain.fill(graft, place, chance)
+        made = graft.planted(chain.table, fill)
+        for term in made:
+            chain.pool.measure(term)
+        if not self.fits(chain, number, place, made[-1]):
+            return False
+        chain.declare(new)
+        for term in made:
+            chain.pool.add(term)
+        issue = f" of {graft.template.issue}" if graft.template.issue else ""
+        chain.replace(number, place, made[-1], f"atom {graft.template.id}{issue}")
+        return True
+
+    def _draw(self, chain: TransplantChain, chance: random.Random) -> Graft | None:
+        """An atom that says something about terms of the formula."""
+        foreign = chance.random() < self._foreign
+        template = self._choice(chain.sorts, True).draw(chance) if foreign else None
+        if template is None:
+            template = self._choice(chain.sorts, False).draw(chance)
+        if template is None:
+            return None
+        if template.id not in self._grafts:
+            self._grafts[template.id] = Graft.of(template)
+        graft = self._grafts[template.id]
+        if graft is not None and not self.operators.guarded_theories(graft.operators) <= chain.guarded:
+            self.counts[GUARDED] += 1
+            return None
+        return graft
+
+    def _choice(self, sorts: frozenset[Sort], foreign: bool) -> _Choice:
+        """The atoms for formulas of these sorts, see the setting ``foreign``."""
+        key = (sorts, foreign)
+        found = self._choices.get(key)
+        if found is None:
+            if len(self._choices) >= _KEPT:
+                self._choices.clear()
+            known = {str(sort) for sort in sorts}
+            groups = [
+                atoms
+                for needed, atoms in self._by_sorts.items()
+                if (
+                    not needed <= known and not known.isdisjoint(needed - {"Bool"})
+                    if foreign
+                    else needed <= known
+                )
+            ]
+            found = self._choices[key] = _Choice.of(groups)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Atoms by the sorts of their slots. A group's weight grows slower than its size."""
+
+    groups: Sequence[Sequence[AtomTemplate]]
+    bounds: Sequence[float]
+
+    @classmethod
+    def of(cls, groups: Sequence[Sequence[AtomTemplate]]) -> _Choice:
+        return cls(groups, list(accumulate(len(group) ** 0.5 for group in groups)))
+
+    def draw(self, chance: random.Random) -> AtomTemplate | None:
+        """An atom of one of the groups; None if there is none."""
+        if not self.groups:
+            return None
+        (group,) = chance.choices(self.groups, cum_weights=self.bounds)
+        return group[int(chance.random() * len(group))]
+
+
+def _is_atom(term: Term) -> bool:
+    """Whether no part of a formula is a formula."""
+    return all(arg.sort is not BOOL for arg in term.args)
+
+
+def _is_plain(term: Term) -> bool:
+    """Whether a term of an atom can stand anywhere."""
+    op = term.op
+    if op.kind in (Kind.BINDER, Kind.MATCH, Kind.ANNOTATION, Kind.VARIABLE) or term.sort.is_function:
+        return False
+    if op.kind is not Kind.OPERATOR:
+        return True
+    # An array mapped by a function names it in its head.
+    return op.declaration is None and all(
+        is_value(term.args[position]) for position in constant_arguments(op.name) if position < len(term.args)
+    )
+
+
+def _make(inputs: StrategyInputs) -> Transplant:
+    given = inputs.settings
+    return Transplant(inputs.library, inputs.seeds, given.seed, inputs.values, given.solvers)
+
+
+ENTRY = StrategyEntry(
+    "transplant",
+    "atoms of past bugs in the places of a formula's own, over its own terms, in chains",
+    "a learned corpus and seeds",
+    "nothing",
+    _make,
+    frozenset(("library", "seeds")),
+    (
+        *(
+            replace(setting, default=CHAIN) if setting.name == "chain" else setting
+            for setting in COMMON_SETTINGS
+            if setting.name != "operators"
+        ),
+        Setting("foreign", 0.1, "share of atoms that also have a sort that the formula has not", 0, 1),
+    ),
+)

@@ -1,0 +1,196 @@
+"""The strategy transplant: atoms of a corpus in formulas, with the formula's own terms in their slots."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.acceptance import probe
+from generator import Library, SeedSource, StrategySettings, make_strategy, seeds_of_folder, write_batch
+from generator.strategies.mutation.strategy import MUTATIONS
+from generator.strategies.transplant import GUARDED, Graft
+from smtlib import Kind, check_script, free_variables, postorder, read_script
+from tests.generator.small import atom, formulas, library_of
+from tests.generator.strategies.test_typefuzz import is_shared
+
+INT = "(declare-const x Int)(declare-const y Int)"
+REAL = "(declare-const r Real)"
+TEXT = "(declare-const s String)(declare-const n Int)"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
+    folder = tmp_path_factory.mktemp("seeds")
+    # cvc5 takes the datatype that holds lists of itself only where simplifying takes it away.
+    texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
+    for number, text in enumerate(texts):
+        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
+    return seeds_of_folder(folder)
+
+
+def made_of(
+    library: Library, source: SeedSource, start: int, stop: int, *given: str, seed: int = 1
+) -> list[str]:
+    made = make_strategy("transplant", library, StrategySettings(seed=seed, given=given), source)
+    return [test.text for test in made.generate(start, stop)]
+
+
+def from_one(folder: Path, text: str, atoms: list[tuple[str, str, int]], *given: str) -> list[str]:
+    """Thirty tests of one seed and these atoms, without their headers."""
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "a.smt2").write_text(text + "(check-sat)")
+    made = made_of(library_of(["(hole 0)"], atoms), seeds_of_folder(folder / "seeds"), 0, 30, *given)
+    return [test.partition("(set-logic ALL)\n")[2] for test in made]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 100_000), st.integers(0, 2000), st.sampled_from(("foreign=0", "foreign=1")))
+def test_a_test_reads_back_and_is_well_sorted(
+    library: Library, source: SeedSource, seed: int, index: int, share: str
+) -> None:
+    (text,) = made_of(library, source, index, index + 1, share, "chain=40", seed=seed)
+    checked = check_script(read_script(text))
+    assert checked.errors == []
+    assert all(free_variables(term) == [] for term in checked.assertions)
+    assert checked.commands[-1].name == "check-sat"
+
+
+@pytest.mark.parametrize("share", ["foreign=0.1", "foreign=1"])
+def test_both_solvers_take_the_tests(library: Library, source: SeedSource, share: str) -> None:
+    texts = made_of(library, source, 0, 150, share, seed=5)
+    for solver in ("z3", "cvc5"):
+        answers = zip(probe(texts, solver), texts, strict=True)
+        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
+
+
+def test_a_test_alone_is_the_same_as_in_a_range(library: Library, source: SeedSource) -> None:
+    together = made_of(library, source, 25, 70, "chain=20")
+    assert [made_of(library, source, i, i + 1, "chain=20")[0] for i in range(25, 70)] == together
+
+
+def test_processes_make_the_same_files_and_count_together(
+    library: Library, source: SeedSource, tmp_path: Path
+) -> None:
+    reports = []
+    for jobs in (1, 2):
+        made = make_strategy("transplant", library, StrategySettings(), source)
+        reports.append(write_batch(made, 300, tmp_path / str(jobs), {}, jobs))
+    files = [sorted((tmp_path / jobs).glob("*.smt2")) for jobs in "12"]
+    assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
+    assert reports[0].distinct == reports[1].distinct > 250
+    assert all(report.counts[MUTATIONS] >= 300 for report in reports)
+
+
+def test_slots_are_filled_with_the_formulas_terms(tmp_path: Path) -> None:
+    seed = "(declare-const a Int)(declare-const b Int)(assert (= a (* b a)))(assert (< b a))"
+    bodies = from_one(tmp_path, seed, [(INT, "(= (mod x y) x)", 1)], "foreign=0")
+    assert all("(mod " in body and "new" not in body for body in bodies)
+    # The atom stands as it was learned, over constants, literals and terms of the seed.
+    first = re.search(r"\(= \(mod (a|b|\(\* b a\)) (a|b|\(\* b a\))\) (.*?)\)\)", bodies[0])
+    assert first and first[1] == first[3]
+
+
+def test_the_header_names_the_atoms_and_their_issues(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(declare-const a Int)(assert (< a 4))(check-sat)")
+    library = library_of(["(hole 0)"], [(INT, "(= (mod x y) 3)", 1)])
+    text = made_of(library, seeds_of_folder(tmp_path), 0, 1)[0]
+    assert "; settings chain=10 mutations=1 foreign=0.1\n; from a.smt2\n" in text
+    assert "; mutation 1 (atom 1 of z3#1) in assertion 1: (< a 4) -> (= (mod ..) 3)\n" in text
+
+
+def test_a_variable_stays_below_its_binder(tmp_path: Path) -> None:
+    seed = "(declare-fun p (Int) Bool)(declare-const c Int)(assert (and (< c 0) (forall ((v Int)) (p v))))"
+    bodies = from_one(tmp_path, seed, [(INT, "(< x y)", 1)])
+    inside = [body for body in bodies if re.search(r"\(forall \(\(v Int\)\) .*\(< [^()]*\bv\b", body)]
+    assert inside
+    for body in bodies:
+        assert check_script(read_script(body)).errors == []
+
+
+def test_a_slot_without_a_term_in_scope_gets_a_new_symbol(tmp_path: Path) -> None:
+    seed = "(declare-const new0 Int)(declare-fun new1 (Int) Int)(assert (< (new1 new0) 4))"
+    text = f"{TEXT}(declare-fun f (String) Int)"
+    bodies = from_one(tmp_path, seed, [(text, "(= (str.len s) (f s) n)", 1)], "foreign=1", "chain=5")
+    # The seed has names that begin with "new".
+    assert "(declare-fun new!0 () String)\n" in bodies[0]
+    assert "(declare-fun new!1 (String) Int)\n" in bodies[0]
+    assert "(= (str.len new!0) (new!1 new!0) " in bodies[0]
+
+
+def test_atoms_of_foreign_sorts_are_drawn_as_often_as_set(tmp_path: Path) -> None:
+    atoms = [(INT, "(< x y)", 1), (TEXT, "(= (str.len s) n)", 2)]
+    seed = "(declare-const a Int)(assert (< a 4))"
+    other = tmp_path / "other"
+    other.mkdir()
+    assert not any("str.len" in body for body in from_one(tmp_path, seed, atoms, "foreign=0"))
+    first = from_one(other, seed, atoms, "foreign=1", "chain=1")
+    assert all("str.len" in body for body in first)
+
+
+def test_literals_fill_no_slot(tmp_path: Path) -> None:
+    bodies = from_one(tmp_path, "(assert (or (< 1 2) true))", [(INT, "(< x y)", 1)], "chain=1")
+    assert all("(< new0 new1)" in body for body in bodies)
+
+
+def test_functions_of_the_formula_take_the_place_of_an_atoms(tmp_path: Path) -> None:
+    seed = "(declare-fun g (Int) Int)(declare-const a Int)(assert (< (g a) 4))"
+    bodies = from_one(tmp_path, seed, [(f"{INT}(declare-fun f (Int) Int)", "(> (f x) (f y))", 1)])
+    assert all("(declare-fun new" not in body for body in bodies)
+    assert all(re.search(r"\(> \(g ", body) for body in bodies)
+
+
+def test_transcendental_atoms_stay_with_formulas_that_have_some(tmp_path: Path) -> None:
+    atoms = [(REAL, "(< (sin r) 1.0)", 1), (REAL, "(< r 1.0)", 2)]
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    plain.mkdir()
+    other.mkdir()
+    bodies = from_one(plain, "(declare-const a Real)(assert (< a 4.0))", atoms)
+    assert not any("(sin " in body for body in bodies)
+    bodies = from_one(other, "(declare-const a Real)(assert (< (cos a) 4.0))", atoms)
+    assert any("(sin " in body for body in bodies)
+
+
+def test_a_foreign_theory_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(declare-const a Real)(assert (< a 4.0))(check-sat)")
+    library = library_of(["(hole 0)"], [(REAL, "(< (sin r) 1.0)", 1), (REAL, "(< r 1.0)", 2)])
+    made = make_strategy("transplant", library, StrategySettings(), seeds_of_folder(tmp_path))
+    list(made.generate(0, 20))
+    assert made.counts[GUARDED] > 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("declarations", "term"),
+    [
+        ("(declare-sort U 0)(declare-const u U)", "(= u u)"),
+        ("(declare-const a (Array Int Int))", "(= a (ite (exists ((i Int)) (= (select a i) 0)) a a))"),
+        ("(declare-const p Bool)", "p"),
+        ("(declare-const s String)", '(str.in_re s (re.range "a" s))'),
+    ],
+)
+def test_an_atom_that_cannot_stand_anywhere_is_left_out(declarations: str, term: str) -> None:
+    assert Graft.of(atom(1, declarations, term)) is None
+
+
+def test_a_planted_atom_is_made_of_the_tables_own_terms(source: SeedSource) -> None:
+    script = source[0].script()
+    table = script.table.copy()
+    graft = Graft.of(atom(1, INT, "(= (mod x 3) (+ x y))"))
+    assert graft is not None
+    fill = {slot: table.literal(str(n), slot.result) for n, slot in enumerate(graft.slots)}
+    made = graft.planted(table, fill)
+    order = list(postorder([made[-1]]))
+    assert all(table.make(term.op, term.args, term.sort) is term for term in order)
+    own = [table.op(t.op.kind, t.op.name, t.op.text, t.op.indices, None, t.op.attributes) for t in order]
+    assert all(op is term.op for op, term in zip(own, order, strict=True))
+    assert all(arg.id < term.id for term in order for arg in term.args)
+    assert not any(term.op.kind is Kind.SYMBOL for term in order)
+
+
+def test_other_seeds_or_atoms_have_another_fingerprint(source: SeedSource, library: Library) -> None:
+    other = library_of(["(hole 0)"], [(INT, "(< x y)", 1)])
+    one, two = (make_strategy("transplant", a, StrategySettings(), source) for a in (library, other))
+    assert one.fingerprint[:8] == two.fingerprint[:8] and one.fingerprint != two.fingerprint
