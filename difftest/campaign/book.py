@@ -226,9 +226,13 @@ class Book:
             return  # a killed run had reported it, and the test was run again
         key = self.folded.get(candidate.key, candidate.key)
         key = self._merged.get(key, key)
-        if self._is_known_error(candidate.key):
+        # Before its reduction a test has the theories of all its parts, and no operators: such a key says
+        # too little to find it in a list.
+        is_final = self.reduction <= 0 or not needs_reduction(candidate)
+        if is_final and self._is_known_error(candidate.key):
             return
-        if key != candidate.key and not self._is_worth_a_look(candidate) and self._is_known_error(key):
+        was_looked_at = key != candidate.key or self.looks[candidate.key]
+        if was_looked_at and not self._is_worth_a_look(candidate) and self._is_known_error(key):
             return
         record = self.records.get(key)
         shown = _Shown(name, candidate, test, stage)
@@ -299,6 +303,8 @@ class Book:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
         if self._is_known_error(candidate.key):
+            if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
+                self._step_in(first_key, waiting)
             return
         record = self.records.get(candidate.key)
         if record is not None:

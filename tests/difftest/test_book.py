@@ -15,6 +15,9 @@ from difftest.campaign.executor import Confirmation, TestName
 from difftest.campaign.tally import Tally
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
+from difftest.triage.key import FoundKey
+from difftest.triage.known import KnownErrors
+from difftest.triage.ledger import Became, Entry, Ledger
 from difftest.triage.store import Shown, prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Verdict
@@ -50,3 +53,26 @@ def test_command_lines_are_those_of_the_drivers_machine(tmp_path: Path, options:
     (entry,) = json.loads((folder / "finding.json").read_text())["solvers"]
     assert "elsewhere" not in json.dumps(entry)
     assert entry["options"] == list(options)
+
+
+def test_a_list_is_asked_about_what_reduction_leaves(tmp_path: Path) -> None:
+    # Before it every test has the theories of all its parts, so nearly all would be under the first entry.
+    listed, other = "invalid-model|z3|Ints+Quantifiers", "invalid-model|z3|Ints+Sequences|seq.replace"
+    raw = "invalid-model|z3|Ints+Quantifiers+Sequences"
+    book = Book(
+        *(prepare_output(tmp_path), [find_solver("z3")], 1, (tally := Tally(["z3"]))),
+        *(10.0, lambda: 1000.0, lambda _, reward: None),
+        known_errors=KnownErrors(ledger=Ledger([Entry(listed, Became.SEEN)])),
+    )
+    candidate = Candidate("invalid-model", ("z3",), raw, "z3", "invalid-model")
+    run = Run("exit", 0, None, "sat", "", 0.1)
+    evidence = Shown((book.solvers["z3"],), {"z3": Verdict(Outcome.OK, ("sat",), 0.1)}, {"z3": run})
+    found = []
+    for index, left in enumerate((listed, other, listed, other)):
+        assert not list(book.take(TestName("s", "", index), candidate, GeneratedTest(index, TEXT, "s")))
+        task = book.next_task(lambda stage: Limits())
+        if task is not None:
+            key = FoundKey(left, TEXT, True)
+            found += list(book.take_confirmation(Confirmation(task, evidence, 0.1, key)))
+    assert [event.record.key for event in found if isinstance(event, FindingConfirmed)] == [other]
+    assert tally.statistics["known"].total() == 3
