@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from base.files import new_file, put_json  # noqa: E402
-from base.locks import lock_folder  # noqa: E402
+from base.locks import lock_folder, locked  # noqa: E402
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
 from difftest.bugs.statistics import Comparison, Fuzzer, compare  # noqa: E402
 from difftest.campaign.stored import read_campaign  # noqa: E402
@@ -240,6 +240,25 @@ def copied(corpus: Path, target: Path) -> Path:
     target.unlink(missing_ok=True)
     shutil.copyfile(corpus, target)
     return target
+
+
+def learned_corpus(folder: Path, write: Callable[[Path], None], stop: threading.Event) -> Path:
+    """A corpus of formulas alone, imported, learned and labelled once; ``write`` puts the formulas into the
+    folder that it gets, ``formulas`` below ``folder``. Processes may share it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus, draft, formulas = folder / "corpus.duckdb", folder / "draft.duckdb", folder / "formulas"
+    with locked(folder / "lock"):
+        if not corpus.exists():
+            shutil.rmtree(formulas, ignore_errors=True)
+            draft.unlink(missing_ok=True)
+            formulas.mkdir()
+            write(formulas)
+            exhume(stop, "import", str(formulas), "--corpus", str(draft))
+            for command in ("learn", "label"):
+                exhume(stop, command, "--corpus", str(draft))
+            draft.rename(corpus)
+    return corpus
 
 
 def hunt_command(specs: Sequence[str], options: Sequence[str], seconds: float) -> list[str]:

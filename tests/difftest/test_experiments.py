@@ -196,6 +196,8 @@ def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
         ("equal-time", ("--arm", "a=", "--arm", "a="), "two tools are called a"),
         ("equal-time", ("--triggers", "nobody=x"), "no tool is called nobody"),
         ("future-bugs", (), "no-history needs --plain"),
+        ("coverage", ("--formulas", "x", "--only", "y"), "no arm is called y"),
+        ("coverage", ("--formulas", "x", "--arm", "=y"), "write NAME=OPTIONS"),
     ],
 )
 def test_wrong_options_of_experiments_are_one_line(
@@ -205,6 +207,21 @@ def test_wrong_options_of_experiments_are_one_line(
         script(name).main()
     assert ended.value.code == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_arms_are_compared_by_the_lines_that_they_run() -> None:
+    def run(arm: str, lines: int) -> dict[str, Any]:
+        percents = {"line_percent": lines / 10, "function_percent": 50.0}
+        counts = {"lines_run": lines, "lines": 1000, "measured": 9, "lost": {"timeout": 2}}
+        return {"arm": arm, "build": "z3==1", "seeds": 3, **counts, **percents}
+
+    rows = [run(arm, lines + n) for arm, lines in (("seeds", 100), ("skeletons", 300)) for n in range(5)]
+    (table, paper) = script("coverage").tables_of(rows)
+    assert [list(line) for line in table.rows] == [
+        ["seeds", "5", "10.2", "50.0", "9", "2", "0.00794"],
+        ["skeletons", "5", "30.2", "50.0", "9", "2", "-"],
+    ]
+    assert list(paper.rows)[-1] == ("histfuzz", "33.9", "35.3")
 
 
 def row(release: str, arm: str, repeat: int, **found: float) -> dict[str, Any]:
