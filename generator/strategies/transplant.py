@@ -51,6 +51,10 @@ _DRAWS = 6
 """Draws of a term for a slot that is no literal, for ``(< 0 1)`` says nothing, and that is in no other slot
 of the atom, for ``(= x x)`` says little."""
 
+_TRUTH = frozenset(("Bool",))
+_TRUTH_SHARE = 0.1
+"""Atoms of truth values alone weigh at most this share of all others."""
+
 _MOST = 1_000_000
 _KEPT = 256
 
@@ -199,8 +203,9 @@ class Transplant(TermStrategy[TransplantChain]):
         self._foreign = float(settings["foreign"])
         self._by_sorts: dict[frozenset[str], list[AtomTemplate]] = defaultdict(list)
         for atom in library.atoms:
-            sorts = frozenset(sort for params, result in atom.ranks for sort in (*params, result))
-            if sorts:
+            # An atom of functions and literals alone would say nothing about the formula.
+            if not all(params for params, _ in atom.ranks):
+                sorts = frozenset(sort for params, result in atom.ranks for sort in (*params, result))
                 self._by_sorts[sorts].append(atom)
         self._choices: dict[tuple[frozenset[Sort], bool], _Choice] = {}
         self._grafts: dict[int, Graft | None] = {}
@@ -261,29 +266,34 @@ class Transplant(TermStrategy[TransplantChain]):
             if len(self._choices) >= _KEPT:
                 self._choices.clear()
             known = {str(sort) for sort in sorts}
-            groups = [
-                atoms
+            groups = {
+                needed: atoms
                 for needed, atoms in self._by_sorts.items()
                 if (
-                    not needed <= known and not known.isdisjoint(needed - {"Bool"})
+                    not needed <= known and not known.isdisjoint(needed - _TRUTH)
                     if foreign
                     else needed <= known
                 )
-            ]
+            }
             found = self._choices[key] = _Choice.of(groups)
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Atoms by the sorts of their slots. A group's weight grows slower than its size."""
+    """Atoms by the sorts of their slots. A group's weight grows slower than its size; that of the atoms of
+    truth values, which fit every formula, is bounded by the others'."""
 
     groups: Sequence[Sequence[AtomTemplate]]
     bounds: Sequence[float]
 
     @classmethod
-    def of(cls, groups: Sequence[Sequence[AtomTemplate]]) -> _Choice:
-        return cls(groups, list(accumulate(len(group) ** 0.5 for group in groups)))
+    def of(cls, groups: Mapping[frozenset[str], Sequence[AtomTemplate]]) -> _Choice:
+        weights = {sorts: len(group) ** 0.5 for sorts, group in groups.items()}
+        others = sum(weight for sorts, weight in weights.items() if sorts != _TRUTH)
+        if others:
+            weights[_TRUTH] = min(weights.get(_TRUTH, 0.0), _TRUTH_SHARE * others)
+        return cls([*groups.values()], list(accumulate(weights[sorts] for sorts in groups)))
 
     def draw(self, chance: random.Random) -> AtomTemplate | None:
         """An atom of one of the groups; None if there is none."""

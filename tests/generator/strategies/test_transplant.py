@@ -136,6 +136,21 @@ def test_literals_fill_no_slot(tmp_path: Path) -> None:
     assert all("(< new0 new1)" in body for body in bodies)
 
 
+def test_few_atoms_are_of_truth_values_alone(tmp_path: Path) -> None:
+    logic = [
+        ("(declare-const p Bool)(declare-const q Bool)", f"({op} p q)", n) for n, op in enumerate("=" * 40)
+    ]
+    seed = "(declare-const b Bool)(declare-const c Bool)(declare-const a Int)(assert (or b c (< a 4)))"
+    bodies = from_one(tmp_path, seed, [(INT, "(< x y)", 1), *logic], "chain=1", "foreign=0")
+    assert sum("(= " in body for body in bodies) <= 8
+
+
+def test_atoms_of_functions_alone_are_left_out(tmp_path: Path) -> None:
+    atoms = [("(declare-fun f (Int) Bool)", "(f 3)", 1), (INT, "(< x y)", 1)]
+    bodies = from_one(tmp_path, "(declare-const a Int)(assert (< a 4))", atoms)
+    assert not any("(new" in body for body in bodies)
+
+
 def test_functions_of_the_formula_take_the_place_of_an_atoms(tmp_path: Path) -> None:
     seed = "(declare-fun g (Int) Int)(declare-const a Int)(assert (< (g a) 4))"
     bodies = from_one(tmp_path, seed, [(f"{INT}(declare-fun f (Int) Int)", "(> (f x) (f y))", 1)])
