@@ -263,12 +263,11 @@ def mentions(text: str) -> list[Mention]:
     """The versions that a text names, in order."""
     if not _WORTH_READING.search(text):
         return []
-    text = _IN_NAME.sub(r"\g<name> ", text)
     parts = (" ".join(part.split()) for part in _SENTENCE.split(text))
     found: list[Mention] = []
     for part in parts:
         if _WORTH_READING.search(part):
-            part = part[:2000]
+            part = _IN_NAME.sub(r"\g<name> ", part[:2000])
             found += _verdicts(part, _versions_in(part), found[-1].verdict if found else "")
     return _by_time(found)
 
