@@ -79,7 +79,7 @@ _WRONG_ANSWER = 19
 # What the class by the rules counts more than others: the logarithm of how much likelier it is than its words
 # say, by the place where a rule found it (none: no rule found any). Titles and labels name what the issue is
 # about. Of a few values tried, those with which most classes of held-out threads were right.
-_TRUST = {"title": 2.0, "label": 2.0, "": 0.5}
+_TRUST = {"title": 2.0, "label": 2.0, "": 0.0}
 _TRUST_ELSEWHERE = 1.0
 # What a rule found, with the weight that it adds to its value.
 _Hit = tuple[int, Reasoned]
@@ -723,7 +723,8 @@ _NO_BUG = re.compile(
     r"\b(?:this|that|it|which)(?:(?:\s+\w+)?\s+is|'s)(?:\s+\w+)?\s+not\s+an?\s+(?:\w+\s+)?bug\b(?!\s+(?:in|of)\b)"
     r"|\b(?:don't|do\s+not)\s+(?:think|believe|see)\s+(?:that\s+)?(?:this|that|it|there)(?:\s+is|'s)\s+an?y?\s+(?:\w+\s+)?bug\b"
     r"|\b(?:intended|expected)\s+behaviou?r\b(?!\s*[:*])|\b(?:works|behaves)\s+as\s+(?:intended|designed)\b|\bby\s+design\b"
-    r"|\b(?:this|that|it|which)(?:\s+is|'s)\s+(?:\w+ly\s+)?(?:expected|intended)\b(?!\s+(?:that|to|answer|result|output))"
+    r"|\b(?:this|that|it|which)(?:\s+is|'s)\s+(?:\w+ly\s+)?(?:expected|intended)\b(?!\s+(?:to|answer|result|output))"
+    r"|\b(?:error|message|warning|behaviou?r|this|that|it)\s+is\s+(?:there\s+)?(?:on\s+purpose|intentional|deliberate)\b"
     r"|\byou\s+(?:forgot|have\s+to\s+call|need\s+to\s+call|must\s+call)\b|\bis\s+missing\.\s+please\b"
     r"|\b(?:user|usage)\s+(?:error|mistake)\b|\bmisuse\b|\bnothing\s+(?:is\s+wrong|(?:to\s+fix|to\s+be\s+fixed)\s+in)\b"
     r"|\bmy\s+(?:bad|mistake|fault|misunderstanding)\b|\b(?:mistake|error|misunderstanding)\s+(?:of\s+mine|on\s+my\s+(?:side|part|end))\b"

@@ -8,6 +8,7 @@ from corpus.records import Comment, Issue
 from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default
 from miner.expected import answer_in, expectation_in
 from miner.extract import extract_issue
+from miner.learned import Weights
 from miner.text_rules import read_rules, rules_for
 
 RULES = read_rules("classes.toml")
@@ -116,4 +117,6 @@ def test_all_that_is_said_comes_with_its_words() -> None:
 
 def test_code_is_not_prose() -> None:
     issue = _issue("A question", "```python\nraise Exception('segfault')\n```")
+    assert not classify(issue, extract_issue(issue), Weights()).is_bug  # the rules; words count anywhere
+    issue = _issue("How can I raise an exception?", "```python\nraise Exception('segfault')\n```")
     assert not classify(issue, extract_issue(issue)).is_bug
