@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ def regression_campaign(
             known.reorder(directions[0].order)
         return known
 
+    @cache  # each strategy that starts from seeds asks for all of them
     def score(text: str) -> float:
         return directions[0].score(text)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from difftest.campaign.stored import read_campaign
+from difftest.directed.direction import Direction
 from difftest.triage.folder import FindingFolder
 
 CRASH = (
@@ -90,8 +91,20 @@ def test_generated_tests_follow_and_nothing_new_is_code_0(
 
 
 def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
-    exhume: Any, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+    exhume: Any,
+    fake: Callable[[str, str], str],
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    scored = []
+    plain = Direction.score
+
+    def score(self: Direction, text: str) -> float:
+        scored.append(text)
+        return plain(self, text)
+
+    monkeypatch.setattr(Direction, "score", score)
     base, new = fake("z3-before", SAT), fake("z3-after", CRASH.format("(select", "touched") + SAT)
     for name, text in (("before", "x"), ("after", "y")):
         inner = tmp_path / name / "src" / "smt"
@@ -111,6 +124,8 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     assert (found["functions"], found["files"]) == (1, 1)
     assert (found["operators"], found["theories"]) == (["select"], ["ArraysEx"])
     assert 0 < found["formulas_first"] < found["formulas"]
+    # Many strategies draw from the same seeds, each of which has its score once.
+    assert len(scored) == len(set(scored)) > 0
     assert "directed: 1 functions changed in 1 files (smt/theory_array.cpp 1); they name" in ended.err
     # Without sources of both, or with --undirected.
     for name, given, why in (
