@@ -52,6 +52,10 @@ _CHANGED = re.compile(r"[`'\"*).]{0,3}\s+(?:after|when|if|once|for\s+each)\b", r
 _ON_CONDITION = re.compile(r"[`'\"*)]{0,3}\s+(?:after|when|if|once)\b", re.I)
 # "the second answer is wrong, it", before "has to be unsat"
 _CHECK_BEFORE = re.compile(r"(?:\b(?:second|last|final|third)\b|\b2nd\b)[^.\n]{0,60}$", re.I)
+# "`sat` as the second answer", after an answer
+_CHECK_AFTER = re.compile(
+    r"[`'\"*]{0,3}\s+(?:as|for|in|from|at|to)\s+(?:the|its|my)\s+(?:second|last|final|third|2nd)\b", re.I
+)
 # "If I comment out the first assertion, z3 returns", before an answer
 _OF_A_CHANGE = re.compile(
     r"\b(?:if|when|after|by|once)\s+(?:(?:(?:I|we|you|one)\s+)?(?:(?:un)?comment|remov|replac|chang|drop|delet|swap"
@@ -67,7 +71,9 @@ _NAMED_CELL = re.compile(rf"[ \t*`]*({ANY_NAME})\d?\b", re.I)
 _ANSWER_CELL = re.compile(r"[ \t*`]*(unsat|sat|unknown)\b", re.I)
 # "`unsat,sat`", "`unsat` twice", after the first answer
 _FOLLOWING = re.compile(
-    r"(?:,\s?(?:unsat|sat|unknown)\b){1,8}(?=`)|`,?\s+(?:and\s+)?then\s+`(?:unsat|sat|unknown)`|[`'\"]?\s+(?P<twice>twice)\b",
+    r"(?:(?:,\s?|\s|\s?/\s?)(?:unsat|sat|unknown)\b){1,8}(?=[`\"'])"
+    r"|`,?\s+(?:(?:and|then|followed\s+by|and\s+then)\s+)`(?:unsat|sat|unknown)`"
+    r"|[`'\"*]{0,3}\s+(?P<twice>twice|two\s+times|both\s+times|in\s+both\s+cases|for\s+both)\b",
     re.I,
 )
 _ASKED = re.compile(r"[^.!?\n]{0,80}\?")
@@ -95,7 +101,9 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
                 continue
             if rule.id not in ("expected", "should") or "incorrect" not in found[0].lower():
                 answer = opposite(answer) if rule.group == "unexpected" else answer
-                return Expected(answer, _quote(_which_check(text, found) + found[0]), source)
+                after = _CHECK_AFTER.match(text, found.end())
+                words = _which_check(text, found) + found[0] + (after[0] if after else "")
+                return Expected(answer, _quote(words), source)
             break
     for name, answer, quote, _ in _columns(text) if own_solver and "|" in text else ():
         if not _is_own(name, own_solver, (text,)) and answer != "unknown":
@@ -260,7 +268,8 @@ def expectations(
         said = answer_in([*about, *comments[:20]], own, found, versions)
         if found is None:
             given = {one.answer for _, one in _own_credits(about, own)} if own else set()
-            found = _without(about, _first_answers(runs) | given)
+            shown = [run.output.text[:2000] for run in runs if run.output is not None]
+            found = _without(about, _first_answers(runs) | given, shown)
             said = answer_in([*about, *comments[:20]], own, found, versions) if found else said
         result.append((found, said))
     return result
@@ -278,11 +287,11 @@ def _in_whole(text: str) -> Expected | None:
     return None
 
 
-def _without(about: Sequence[str], given: set[str]) -> Expected | None:
+def _without(about: Sequence[str], given: set[str], shown: Sequence[str]) -> Expected | None:
     """The answer without an option or a tactic, or that of a formula which the text calls so, if the solver
-    gave another one or broke.
+    gave another one or broke. ``shown``: what runs printed.
     """
-    breaks = any(_BREAKS.search(text) for text in about)
+    breaks = any(_BREAKS.search(text) for text in (*about, *shown))
     for text in about:
         for rule in rules_for("expected.toml", text):
             for found in rule.pattern.finditer(text) if rule.group == "without" else ():
@@ -290,7 +299,11 @@ def _without(about: Sequence[str], given: set[str]) -> Expected | None:
                 before = text[max(0, found.start() - 200) : found.start()]
                 if rule.id == "once-changed" and given != {"unknown"}:
                     continue
-                is_other = rule.id != "without-option" and _WITH.search(before)
+                if rule.id == "with-option" and opposite(answer) in given:
+                    continue
+                # A witness may be "with x = 1".
+                condition = _ON_OPTION if rule.value else _WITH
+                is_other = rule.id not in ("without-option", "with-option") and condition.search(before)
                 if is_other or _OF_A_CHANGE.search(before) or (rule.value and _NEVER.search(before)):
                     continue
                 if rule.id == "it-is-so" and _is_reported(text, found):
@@ -304,6 +317,11 @@ def _without(about: Sequence[str], given: set[str]) -> Expected | None:
 _NEVER = re.compile(r"\b(?:no|not|never|none|neither|cannot|\w+n't)\b[^.,;\n]{0,40}$", re.I)
 # "With smt.arith.solver=2", before "it is sat"
 _WITH = re.compile(r"\b(?:with|using|under|if|when|whether)\b[^.\n]*$", re.I)
+# As above, but not before "= 1", as in "x = 2 with y = 1"
+_ON_OPTION = re.compile(
+    r"\b(?:if|when|whether)\b[^.\n]*$|\b(?:with|using|under)\s+(?![`(]?\w{1,20}\s*(?:$|=\s*-?\d))[^.\n]*$",
+    re.I,
+)
 
 
 def _said_later(
@@ -342,7 +360,8 @@ def _given_by(who: str, about: Iterable[str], own: str) -> str:
 
 
 _BREAKS = re.compile(
-    r"\b(?:crash|seg(?:mentation)?[- ]?fault|abort|assertion\s+(?:violation|fail)|hang|times?\s+out|timeout"
+    r"\b(?:crash|seg(?:mentation)?[- ]?fault|floating\s+point\s+exception|core\s+dumped|fatal\s+failure|panic"
+    r"|runs?\s+forever|out\s+of\s+memory|all\s+(?:the|my)\s+memory|interrupted|slow\w*|diverge|stuck|abort|assertion\s+(?:violation|fail)|hang|times?\s+out|timeout"
     r"|(?:does\s+not|doesn't|never)\s+(?:terminate|return|finish)|(?:parse|syntax)\s+error|reject|refuse)",
     re.IGNORECASE,
 )

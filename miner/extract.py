@@ -252,13 +252,14 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
 
 
 def _if_called_wrong(formula: Formula, prose: Mapping[str, str]) -> Formula:
-    """The formula, with its expected answer if the failing run's only one is called wrong. Values are of a
-    model, so it is they that are wrong.
+    """The formula, with its expected answer if the failing run's only one is called wrong. Values and
+    optima are of a model, so it is they that are wrong.
     """
     failing = formula.failing
     if formula.expected is not None or failing is None or failing.symptom:
         return formula
-    if formula.original.count("(check-sat") > 1 or "(get-value" in formula.original:
+    others = ("(get-value", "(assert-soft", "(minimize", "(maximize")
+    if formula.original.count("(check-sat") > 1 or any(one in formula.original for one in others):
         return formula
     expected = if_called_wrong(failing, prose["title"], prose["body"] if formula.where == "body" else "")
     if expected is None:

@@ -12,11 +12,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 
 from miner.commandline import Invocation, base_name
 from miner.expected import Expected, expectation_in
 from miner.runs import Output
 from miner.text_rules import rules_for
+from miner.versions import ordered
 from solvers.registry import kin_of, named_solver
 from solvers.running.outcomes import opposite
 
@@ -38,8 +40,28 @@ _REGRESSION = re.compile(
 _DIED = re.compile(r"\bsuffered a seg(?:fault|mentation)|^Offending address is", re.MULTILINE)
 # A command line that ends by itself: without an output, its time was up.
 _LIMITED = re.compile(r"(?:time\s+)?g?timeout\s")
+# What a command such as time prints when a run ends, for all of its output
+_CLOCK = re.compile(
+    r"\s*(?:(?:real|user|sys)\s+\d[\dms.,]*\s*|[^\n]*\b(?:total|elapsed)\b[^\n]*\s*)+", re.IGNORECASE
+)
+# "real 1m2.5s", "44.8s user 0.3s system 99% cpu 45.2 total", "1:02.50 elapsed"
+_ELAPSED = re.compile(
+    r"^\s*real\s+(?:(?P<m>\d{1,5})m)?(?P<s>\d{1,6}(?:[.,]\d{1,6})?)s?"
+    r"|\bcpu\s+(?:(?P<tm>\d{1,5}):)?(?P<ts>\d{1,6}(?:[.,]\d{1,6})?)\s+total"
+    r"|(?P<em>\d{1,5}):(?P<es>\d{1,2}(?:[.,]\d{1,6})?)\s?elapsed",
+    re.IGNORECASE | re.MULTILINE,
+)
+# How many times longer than all others a run takes that is the slow one.
+_SLOW = 3
+# "[engine] unsat for ...", "engine: sat on ...": a title that begins with the answer which it complains about
+_TITLE_ANSWER = re.compile(
+    r"(?:\[[^\]\n]{1,40}\]\s*|[^:\n]{1,60}:\s+)?[`'\"]?(unsat|sat)(?:isfiable)?\b[`'\"]?\s+"
+    r"(?:answer\s+|result\s+)?(?:for|on|with|when|if|after|despite|though|although|in|under|from)\b",
+    re.IGNORECASE,
+)
 # "the second answer should be sat"
 _OF_THE_LAST = re.compile(r"\b(?:second|2nd|last|final|third)\b", re.IGNORECASE)
+_OF_THE_SECOND = re.compile(r"\b(?:second|2nd)\b", re.IGNORECASE)
 _DECIDED = ("sat", "unsat")
 # The source of a guess that is good enough to choose the failing run, but not to be stored as correct.
 _GUESS = "other runs"
@@ -109,7 +131,9 @@ def _judged(
     merged = _merged(runs, own)
     mine = [run for run in merged if own in ("", _solver(_name(run)) or own)]
     mine = mine or merged
-    others = [run for run in merged if run not in mine]
+    # A banner, or a sentence like an output, is no run beside real ones.
+    mine = [run for run in mine if run.invocation or run.answers or _symptom(run, ())] or mine
+    others = [run for run in merged if run not in mine and (run.invocation or run.answers or own)]
     if expected is None or (expected.source != "set-info" and " " not in expected.answer):
         expected = _sequence(mine, others) or expected
     expected = _corrected(expected, mine, others) or _derived(mine, others, title)
@@ -120,7 +144,7 @@ def _judged(
     fails = _failing(symptoms, judged)
     if not fails and expected is not None and expected.source.startswith("comment:") and len(mine) == 1:
         fails = {merged.index(mine[0])}  # the only answer, which a comment calls right
-    fails = fails or _of_plain_name(mine, merged, tracker)
+    fails = fails or _of_plain_name(mine, merged, tracker) or _slowest(mine, merged)
     if expected is not None and expected.source == _GUESS:
         expected = None
     return tuple(replace(run, failing=place in fails) for place, run in enumerate(judged)), expected
@@ -165,6 +189,11 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
     commands = [run for run in runs if run.output is None]
     others = [run for run in runs if run.invocation is None and own != (_solver(_name(run)) or own)]
     outputs = [run for run in runs if run.invocation is None and run not in others]
+    silent = [run for run in outputs if not run.answers and not _symptom(run, ())]
+    if commands and 0 < len(silent) < len(outputs):
+        # A sentence or a banner that was taken for an output belongs to no command line.
+        runs = [run for run in runs if run not in silent]
+        outputs = [run for run in outputs if run not in silent]
     pairs = list(zip(commands, outputs, strict=False))
     is_shown = all(run.answers or _symptom(run, ()) for run in outputs)
     if is_shown and len(pairs) > 1 and len(runs) == 2 * len(pairs) + len(others):
@@ -214,6 +243,8 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
         return named
     if len(ours) == 2 and not theirs:
         wrong, source = _odd_one(mine, title)
+        if source == _GUESS and (wrong_first := _TITLE_ANSWER.match(title)):
+            return Expected(opposite(wrong_first[1].lower()), title[:200], "title")
         return Expected(opposite(wrong[0]), title[:200], source) if wrong else None
     return None
 
@@ -251,7 +282,18 @@ def _in_order(expected: Expected | None, mine: Sequence[FormulaRun]) -> Expected
     """
     if expected is None or expected.answer not in _DECIDED or expected.source == "set-info":
         return expected
+    sequences = {run.answers for run in mine if len(run.answers) > 1}
+    if len(sequences) == 2 and len(set(map(len, sequences))) == 1:
+        # Of two runs that differ in one answer, the one that has the expected answer there.
+        pairs = list(zip(*sequences, strict=True))
+        differ = [place for place, (one, other) in enumerate(pairs) if one != other]
+        if len(differ) == 1 and expected.answer in pairs[differ[0]]:
+            right = next(one for one in sequences if one[differ[0]] == expected.answer)
+            return replace(expected, answer=" ".join(right))
     for run in mine:
+        is_cut = len(run.answers) == 1 and _symptom(run, ()) in ("crash", "error", "timeout")
+        if is_cut and _OF_THE_SECOND.search(expected.text):
+            return replace(expected, answer=f"{run.answers[0]} {expected.answer}")
         wrong = [place for place, answer in enumerate(run.answers) if answer == opposite(expected.answer)]
         if len(run.answers) < 2 or "unknown" in run.answers or not wrong:
             continue
@@ -270,14 +312,57 @@ def _odd_one(mine: Sequence[FormulaRun], title: str) -> tuple[tuple[str, ...], s
 
     def weight(run: FormulaRun) -> tuple[int, int, bool]:
         assert run.invocation is not None
-        named = sum(option.split("=")[0].strip("-") in title for option in run.invocation.options)
+        named = sum(_is_named(option, title) for option in run.invocation.options)
         return named, len(run.invocation.options), not run.invocation.version
 
     decided = [run for run in mine if run.invocation and run.answers and run.answers[0] in _DECIDED]
+    if wrong := _newest(decided):
+        return wrong, "versions"
     best = max((weight(run) for run in decided), default=None)
     answers = {run.answers for run in decided if weight(run) == best}
-    named = best is not None and (best[0] > 0 or (best[2] and _REGRESSION.search(title) is not None))
+    has_release = any(run.invocation and run.invocation.version for run in decided)
+    is_build = best is not None and best[2] and has_release and _REGRESSION.search(title) is not None
+    named = best is not None and (best[0] > 0 or is_build)
     return (answers.pop() if len(answers) == 1 else ()), ("title" if named else _GUESS)
+
+
+def _is_named(option: str, title: str) -> bool:
+    """Whether a title names an option, or its value if that is a word."""
+    name, _, value = option.partition("=")
+    return name.strip("-") in title or (len(value) > 4 and value.isidentifier() and value in title)
+
+
+def _newest(runs: Sequence[FormulaRun]) -> tuple[str, ...]:
+    """The answers of the newest version, if each program has a version in its name, all have the same options
+    and the answers change once, from older to newer.
+    """
+    options = {run.invocation.options for run in runs if run.invocation}
+    versions = [run.invocation.version for run in runs if run.invocation and run.invocation.version]
+    if len(options) != 1 or len(set(versions)) != len(runs):
+        return ()
+    ordered_runs = sorted(zip(map(ordered, versions), (run.answers for run in runs), strict=True))
+    answers = [given for _, given in ordered_runs]
+    changes = sum(before != after for before, after in pairwise(answers))
+    return answers[-1] if changes == 1 else ()
+
+
+def _slowest(mine: Sequence[FormulaRun], runs: Sequence[FormulaRun]) -> set[int]:
+    """The position of the run that took much longer than all others, where each shows its time."""
+    times = [(_seconds(run), place) for place, run in enumerate(runs) if run in mine and run.invocation]
+    if len(times) < 2 or any(seconds is None for seconds, _ in times):
+        return set()
+    *_, (second, _), (longest, place) = sorted((seconds or 0.0, place) for seconds, place in times)
+    return {place} if longest > _SLOW * second else set()
+
+
+def _seconds(run: FormulaRun) -> float | None:
+    """How long a run took, as its output says."""
+    found = _ELAPSED.search(run.output.text[:20_000]) if run.output else None
+    if found is None:
+        return None
+    minutes = found["m"] or found["tm"] or found["em"] or "0"
+    seconds = found["s"] or found["ts"] or found["es"]
+    return 60 * float(minutes) + float(seconds.replace(",", "."))
 
 
 def _first_answers(runs: Sequence[FormulaRun]) -> set[str]:
@@ -295,7 +380,8 @@ def _symptom(run: FormulaRun, truth: Sequence[str]) -> str:
         return "wrong-answer"
     if _DIED.search(text):
         return "crash"
-    if run.output is None and run.invocation is not None and _LIMITED.match(run.invocation.text):
+    is_empty = run.output is None or _CLOCK.fullmatch(text) is not None
+    if is_empty and run.invocation is not None and _LIMITED.match(run.invocation.text):
         return "timeout"
     if _TIMEOUT.search(text):
         return "timeout"
@@ -325,7 +411,8 @@ def _failing(symptoms: Sequence[str | None], runs: Sequence[FormulaRun]) -> set[
     # A single command line in a bug report shows the bug, whatever it printed.
     able = {place: runs[place].invocation for place, symptom in enumerate(symptoms) if symptom is not None}
     commands = {(one.program, one.options) for one in able.values() if one is not None}
-    if not found and not commands and len(runs) == len(able) == 1:
+    silent = all(place in able or not run.answers for place, run in enumerate(runs))
+    if not found and not commands and len(able) == 1 and silent:
         return set(able)
     if found or len(commands) != 1 or None in able.values():
         return found

@@ -112,6 +112,69 @@ def test_options_in_sentences_are_of_the_failing_run(text: str, command: tuple[s
     assert [run.invocation.options for run in formula.runs if run.invocation] == [command]
 
 
+@pytest.mark.parametrize(
+    ("title", "session", "failing", "expected"),
+    [
+        # Two releases: the newer one is wrong, wherever it stands.
+        ("Odd", "$ z3-4.9.1/z3 a.smt2\nsat\n$ z3-4.9.0/z3 a.smt2\nunsat", "z3-4.9.1/z3 a.smt2", "unsat"),
+        # The title names an option's value, or begins with the answer it complains about.
+        (
+            "Wrong in spacer",
+            "$ z3 fp.engine=spacer a.smt2\nsat\n$ z3 fp.engine=datalog a.smt2\nunsat",
+            "z3 fp.engine=spacer a.smt2",
+            "unsat",
+        ),
+        (
+            "[qe] sat for a box",
+            "$ z3 qi.max=1 a.smt2\nunsat\n$ z3 sk.max=1 a.smt2\nsat",
+            "z3 sk.max=1 a.smt2",
+            "unsat",
+        ),
+        # A limited run that printed only its time has no answer; the predecessor's counts.
+        ("Slow", "$ time timeout 60 z3 -q a.smt2\nreal\t1m0.0s\n$ z3 a.smt2\nunsat", "z3 -q a.smt2", "unsat"),
+        # Of equal answers the one that took much longer.
+        (
+            "Slower",
+            "$ time z3 -a a.smt2\nunsat\nreal\t1m1.5s\n$ time z3 -b a.smt2\nunsat\nreal\t0m2.0s",
+            "z3 -a a.smt2",
+            None,
+        ),
+        (
+            "As slow",
+            "$ time z3 -a a.smt2\nunsat\nreal\t0m3s\n$ time z3 -b a.smt2\nunsat\nreal\t0m2s",
+            None,
+            None,
+        ),
+    ],
+)
+def test_one_of_two_runs_fails(title: str, session: str, failing: str | None, expected: str | None) -> None:
+    body = f"```\n{session}\n$ cat a.smt2\n{SCRIPT}\n```\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, title, body)).formulas
+    run = formula.failing
+    text = run.invocation.text if run and run.invocation else None
+    assert (text.split("timeout 60 ")[-1].removeprefix("time ") if text else None) == failing
+    assert (formula.expected.answer if formula.expected else None) == expected
+
+
+def test_of_two_runs_that_differ_in_one_answer_the_expected_one_counts() -> None:
+    script = f"{SCRIPT}\n(check-sat)"
+    session = "$ z3 qi.max=1 a.smt2\nsat\nsat\n$ z3 sk.max=1 a.smt2\nsat\nunsat"
+    body = f"```\n{session}\n$ cat a.smt2\n{script}\n```\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Wrong sat", body)).formulas
+    assert formula.expected is not None and formula.expected.answer == "sat unsat"
+    body = (
+        f"```\nunsat\nSegmentation fault\n```\nfor\n```\n{script}\n```\nI expect `sat` as the second answer."
+    )
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
+    assert formula.expected is not None and formula.expected.answer == "unsat sat"
+
+
+def test_a_banner_is_not_the_failing_run() -> None:
+    body = f"```\n{SCRIPT}\n```\nI get\n```\nsat\n((a 1))\n```\nwith\n```\nYices 2.6.9\nCopyright SRI\n```\n"
+    (formula,) = extract_issue(Issue("SRI-CSL/yices2", 1, "Value of a", body)).formulas
+    assert formula.failing is not None and formula.failing.answers == ("sat",)
+
+
 def test_the_wrong_answer_is_never_the_expected_one() -> None:
     session = "$ z3 a.smt2\nsat\n$ cvc5 a.smt2\nunsat\n$ cat a.smt2"
     body = f"z3 says it is clearly sat.\n```\n{session}\n{SCRIPT}\n```"
