@@ -37,14 +37,18 @@ def role_of(name: str, position: int) -> str:
 
 
 def symbols(run: Run) -> tuple[SortSymbol, ...]:
-    """The sorts of the theory files that the run can make."""
-    return _symbols(run.engine.families, run.scope.theories & run.capabilities.theories)
+    """The sorts of the theory files that the run can make, and that some operator is about."""
+    return _symbols(run.engine.families, run.scope.theories & run.capabilities.theories, run.operators.heads)
 
 
 @lru_cache(maxsize=256)
-def _symbols(families: tuple[str, ...], theories: frozenset[str]) -> tuple[SortSymbol, ...]:
+def _symbols(
+    families: tuple[str, ...], theories: frozenset[str], heads: frozenset[str]
+) -> tuple[SortSymbol, ...]:
     return tuple(
-        s for s in default_theories().sorts.values() if s.theory in theories and is_known(s.only, families)
+        s
+        for s in default_theories().sorts.values()
+        if s.theory in theories and s.name in heads and is_known(s.only, families)
     )
 
 

@@ -305,6 +305,9 @@ class Book:
         if self._is_known_error(candidate.key):
             if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
                 self._step_in(first_key, waiting)
+                return
+            for _ in waiting:
+                self._is_known_error(candidate.key)
             return
         record = self.records.get(candidate.key)
         if record is not None:
