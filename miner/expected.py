@@ -269,7 +269,7 @@ def expectations(
         if found is None:
             given = {one.answer for _, one in _own_credits(about, own)} if own else set()
             shown = [run.output.text[:2000] for run in runs if run.output is not None]
-            found = _without(about, _first_answers(runs) | given, shown)
+            found = _without(about, _first_answers(runs) | given, shown) or _of_another_run(runs)
             said = answer_in([*about, *comments[:20]], own, found, versions) if found else said
         result.append((found, said))
     return result
@@ -311,6 +311,16 @@ def _without(about: Sequence[str], given: set[str], shown: Sequence[str]) -> Exp
                 if given - {answer} or breaks:
                     return Expected(answer, _quote(found[0]), "text")
     return None
+
+
+def _of_another_run(runs: Sequence[Run]) -> Expected | None:
+    """The answer of a run, where another run of the same formula broke before its first answer."""
+    outputs = [run.output for run in runs if run.output is not None and run.invocation is not None]
+    broken = [one for one in outputs if not one.answers and _BREAKS.search(one.text[:4000])]
+    given = {one.answers[0] for one in outputs if one.answers}
+    if not broken or len(given) != 1 or not given <= {"sat", "unsat"}:
+        return None
+    return Expected(given.pop(), _quote(broken[0].text[:200]), "another run")
 
 
 # "no assignment can", before "satisfy both"
@@ -360,7 +370,7 @@ def _given_by(who: str, about: Iterable[str], own: str) -> str:
 
 
 _BREAKS = re.compile(
-    r"\b(?:crash|seg(?:mentation)?[- ]?fault|floating\s+point\s+exception|core\s+dumped|fatal\s+failure|panic"
+    r"\b(?:crash|exception|seg(?:mentation)?[- ]?fault|floating\s+point\s+exception|core\s+dumped|fatal\s+failure|panic"
     r"|runs?\s+forever|out\s+of\s+memory|all\s+(?:the|my)\s+memory|interrupted|slow\w*|diverge|stuck|abort|assertion\s+(?:violation|fail)|hang|times?\s+out|timeout"
     r"|(?:does\s+not|doesn't|never)\s+(?:terminate|return|finish)|(?:parse|syntax)\s+error|reject|refuse)",
     re.IGNORECASE,
@@ -381,7 +391,11 @@ def _by_versions(versions: Sequence[Mention], given: Collection[str]) -> Expecte
         # An older version answers where a newer one breaks.
         broken = [one for one in versions if one.verdict == BAD and _BREAKS.search(one.text)]
         newest = max((ordered(one.version) for one in broken), default=())
-        if not broken and given:
+        if not broken and any(one.answers == ("unknown",) for one in versions):
+            # An older version answers where a newer one gives up.
+            unknown = [one for one in versions if one.answers == ("unknown",)]
+            newest = max(ordered(one.version) for one in unknown)
+        elif not broken and given:
             # The text says what an older version answers, and a run shows what the newer one does.
             newest = max((ordered(one.version) for one in versions), default=())
             decided = [one for one in decided if {opposite(one.answers[0])} == set(given)]

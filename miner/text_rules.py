@@ -14,7 +14,7 @@ from solvers.registry import ANY_NAME
 
 # The parts that patterns name in angle brackets.
 _PARTS = {
-    "<answer>": r"[`'\"*_(]{0,3}(?<![\w-])(?P<a>unsat|sat)(?:isfiable|isfiability)?\b(?![- ]cores?\b)",
+    "<answer>": r"[`'\"*_(]{0,3}(?<![\w-])(?P<a>unsat|sat)(?:isfiable|isfiability)?\b(?![- ]cores?\b|\.\w)",
     "<adverb>": r"(?:\s+\w+){0,3}?",
     "<subject>": r"(?:formula|instance|problem|benchmark|file|input|query|script|example|constraint|case"
     r"|test|one)s?",
