@@ -314,13 +314,14 @@ def _without(about: Sequence[str], given: set[str], shown: Sequence[str]) -> Exp
 
 
 def _of_another_run(runs: Sequence[Run]) -> Expected | None:
-    """The answer of a run, where another run of the same formula broke before its first answer."""
-    outputs = [run.output for run in runs if run.output is not None and run.invocation is not None]
-    broken = [one for one in outputs if not one.answers and _BREAKS.search(one.text[:4000])]
-    given = {one.answers[0] for one in outputs if one.answers}
-    if not broken or len(given) != 1 or not given <= {"sat", "unsat"}:
+    """The answer of a run, where another one beside it broke before its first answer."""
+    shown = [(run.where, run.output) for run in runs if run.output is not None and run.invocation is not None]
+    broken = [(where, one) for where, one in shown if not one.answers and _BREAKS.search(one.text[:4000])]
+    places = {where for where, _ in broken}
+    given = {one.answers[0] for where, one in shown if one.answers and where in places}
+    if len(given) != 1 or not given <= {"sat", "unsat"}:
         return None
-    return Expected(given.pop(), _quote(broken[0].text[:200]), "another run")
+    return Expected(given.pop(), _quote(broken[0][1].text[:200]), "another run")
 
 
 # "no assignment can", before "satisfy both"
@@ -370,7 +371,7 @@ def _given_by(who: str, about: Iterable[str], own: str) -> str:
 
 
 _BREAKS = re.compile(
-    r"\b(?:crash|exception|seg(?:mentation)?[- ]?fault|floating\s+point\s+exception|core\s+dumped|fatal\s+failure|panic"
+    r"\b(?:crash|exception|seg(?:mentation)?[- ]?fault|core\s+dumped|fatal\s+failure|panic"
     r"|runs?\s+forever|out\s+of\s+memory|all\s+(?:the|my)\s+memory|interrupted|slow\w*|diverge|stuck|abort|assertion\s+(?:violation|fail)|hang|times?\s+out|timeout"
     r"|(?:does\s+not|doesn't|never)\s+(?:terminate|return|finish)|(?:parse|syntax)\s+error|reject|refuse)",
     re.IGNORECASE,

@@ -250,3 +250,18 @@ def test_runs_script_and_flags_are_stored_and_follow_edits(tmp_path: Path) -> No
 def test_threads_are_read_as_labelled(name: str) -> None:
     for kind, score in score_threads(load_threads(name)).items():
         assert min(score.precision, score.recall) >= 0.95, (kind, score.mistakes)
+
+
+def test_the_answer_of_a_run_beside_one_that_breaks_is_expected() -> None:
+    for where, expected in (("report", "sat"), ("comment", None)):
+        good = "```\n$ cvc5 -q a.smt2\nsat\n```\n"
+        broken = f"```\n$ cvc5 -q --check-models a.smt2\nAborted (core dumped)\n$ cat a.smt2\n{SCRIPT}\n```\n"
+        body, comments = (good + broken, ()) if where == "report" else (broken, (Comment(1, good),))
+        (formula,) = extract_issue(Issue("cvc5/cvc5", 1, "A bug", body, comments=comments)).formulas
+        assert (formula.expected.answer if formula.expected else None) == expected
+
+
+def test_the_name_of_an_option_is_no_answer() -> None:
+    body = f"A wrong witness with `sat.smt=true`:\n```\n{SCRIPT}\n```\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "A bug", body)).formulas
+    assert formula.expected is None
