@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar, cast
 
 from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, trusted_answers
 from corpus.store import Corpus
@@ -28,6 +29,9 @@ FIRST_ANSWERS = 300
 """The seeds of a corpus that are solved before a hunt whose strategies need answers; a minute or two."""
 
 
+_Read = TypeVar("_Read", SeedSource, Library)
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What strategies draw on.
@@ -35,7 +39,7 @@ class Sources:
     ``corpus`` is a corpus file; None is enough for strategies that draw on a folder. ``seeds`` is ``corpus``
     (which None means, too), the name of a strategy, or a folder of ``.smt2`` files. ``skeletons_from`` is
     another corpus, for the skeletons. ``prefer`` scores texts: seeds with a higher score are drawn
-    more often.
+    more often. What is read of the corpus is kept, so that strategies over the same sources share it.
     """
 
     corpus: Path | None = None
@@ -43,6 +47,22 @@ class Sources:
     skeletons_from: Path | None = None
     seeds: str | None = None
     prefer: Callable[[str], float] | None = None
+    read: dict[tuple[object, ...], SeedSource | Library | GenerationError] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def once(self, what: Callable[..., _Read], *given: object) -> _Read:
+        """What the function returns or raises for these sources, called once for the same arguments."""
+        key = (what.__name__, self.seeds, self.prefer, *given)
+        if key not in self.read:
+            try:
+                self.read[key] = what(self, *given)
+            except GenerationError as problem:
+                self.read[key] = problem
+        found = self.read[key]
+        if isinstance(found, GenerationError):
+            raise found
+        return cast(_Read, found)
 
 
 def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> Strategy:
@@ -54,7 +74,7 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     settings = _for_its_solvers(entry, settings)
     if sources.seeds is not None and "seeds" not in entry.needs:
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
-    library = _library(sources, settings.solvers) if "library" in entry.needs else None
+    library = sources.once(_library, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
     made = make_strategy(name, library, settings, seeds)
     return with_alone(made, _own(entry, sources, settings, library)) if settings.alone else made
@@ -80,7 +100,7 @@ def _own(
         return found
     for kind, specs in kinds.items():
         with suppress(GenerationError):
-            library = None if shared is None else _library(sources, specs).beyond(shared)
+            library = None if shared is None else sources.once(_library, specs).beyond(shared)
             seeds = _seeds(sources, settings, specs) if "seeds" in entry.needs else None
             found[kind] = make_strategy(entry.name, library, replace(settings, solvers=specs), seeds)
     return found
@@ -118,28 +138,28 @@ def find_first_answers(
 
 
 def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] = ()) -> SeedSource:
-    found = _found_seeds(sources, settings, only)
-    if sources.prefer is not None:
-        found.prefer(sources.prefer)
-    return found
-
-
-def _found_seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...]) -> SeedSource:
-    """The seeds that ``sources`` names, with what is known of their answers. ``only``: those of the corpus
-    that these solvers accept and others do not.
-    """
     name = sources.seeds or CORPUS
     if name in STRATEGIES:
         plain = StrategySettings(seed=settings.seed, solvers=settings.solvers)
-        unseeded = Sources(sources.corpus, sources.rules, sources.skeletons_from)
-        return seeds_of_strategy(build_strategy(name, unseeded, plain))
-    if name != CORPUS:
-        return seeds_of_folder(Path(name), trusted_answers(CachedAnswers()))
-    with Corpus.open(_corpus(sources)) as opened:
-        answers = trusted_answers(CorpusAnswers(opened))
-        if only:
-            return seeds_of_corpus(opened, only, answers, settings.solvers)
-        return seeds_of_corpus(opened, settings.solvers, answers)
+        return seeds_of_strategy(build_strategy(name, replace(sources, seeds=None, prefer=None), plain))
+    # Each strategy notes for itself what it skipped.
+    return sources.once(_found_seeds, settings.solvers, only).copy()
+
+
+def _found_seeds(sources: Sources, solvers: tuple[str, ...], only: tuple[str, ...]) -> SeedSource:
+    """The seeds that ``sources`` names, with what is known of their answers. ``only``: those of the corpus
+    that these solvers accept and others do not.
+    """
+    if sources.seeds not in (None, CORPUS):
+        found = seeds_of_folder(Path(sources.seeds), trusted_answers(CachedAnswers()))
+    else:
+        with Corpus.open(_corpus(sources)) as opened:
+            answers = trusted_answers(CorpusAnswers(opened))
+            given = (only, answers, solvers) if only else (solvers, answers)
+            found = seeds_of_corpus(opened, *given)
+    if sources.prefer is not None:
+        found.prefer(sources.prefer)
+    return found
 
 
 def _library(sources: Sources, solvers: tuple[str, ...]) -> Library:

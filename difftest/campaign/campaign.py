@@ -182,12 +182,15 @@ class Campaign:
             place = settings.solver.index(settings.base)
             solvers[place] = replace(solvers[place], is_base=True)
         prepare()
+        sources = Sources(
+            _path(settings.corpus), settings.rules, _path(settings.skeletons_from), settings.seeds, prefer
+        )
         made: list[Strategy] = []
         problems: list[ExhumeError] = []
         for name in names:
             try:
                 alone = len(names) == 1
-                made.append(others[name]() if name in others else _strategy(name, alone, settings, prefer))
+                made.append(others[name]() if name in others else _strategy(name, alone, settings, sources))
             except ExhumeError as problem:
                 if ALL not in settings.strategy or name in settings.strategy:
                     raise
@@ -257,17 +260,15 @@ class Campaign:
         )
 
 
-def _strategy(
-    name: str, alone: bool, settings: CampaignSettings, prefer: Callable[[str], float] | None
-) -> Strategy:
+def _strategy(name: str, alone: bool, settings: CampaignSettings, sources: Sources) -> Strategy:
     """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
     entry = STRATEGIES.get(name)
-    given, seeds = settings.settings, settings.seeds
+    given = settings.settings
     if entry is not None and not alone:
         own = {setting.name for setting in entry.settings}
         given = tuple(text for text in given if text.partition("=")[0] in own)
-        seeds = seeds if "seeds" in entry.needs else None
-    sources = Sources(_path(settings.corpus), settings.rules, _path(settings.skeletons_from), seeds, prefer)
+        if "seeds" not in entry.needs:
+            sources = replace(sources, seeds=None)
     made = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given, alone=True)
     return build_strategy(name, sources, made)
 

@@ -17,6 +17,7 @@ import stat
 from bisect import bisect
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import accumulate
@@ -140,6 +141,12 @@ class SeedSource(Sequence[Seed]):
             self._by_answer[answer] = [i for i, e in enumerate(entries) if e.answer == answer]
         # The running sums of the weights of these seeds, where they are not drawn alike.
         self._sums: dict[str | None, list[float]] = {}
+
+    def copy(self) -> SeedSource:
+        """The same seeds for another strategy, whose ``targets`` and ``skipped`` are its own."""
+        made = copy(self)
+        made.skipped = dict(self.skipped)
+        return made
 
     def prefer(self, score: Callable[[str], float]) -> None:
         """Draw seeds as often as the ``score`` of their text says (0 or more), and each at least a tenth as

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from corpus.store import Corpus
 from difftest import HuntFinished, HuntOptions, Stage, find_solver, hunt
 from difftest.campaign.turns import Turns
-from generator import GeneratedTest, Strategy, StrategySettings
+from generator import GeneratedTest, Strategy, StrategySettings, seeds_of_folder
 from generator.alone import BLOCK, EVERY, WithAlone, with_alone
 from generator.build import Sources, build_strategy
 from generator.errors import GenerationError
@@ -32,6 +36,45 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def built(corpus: Path, name: str, solvers: Sequence[str] = ("z3", "cvc5"), alone: bool = True) -> Strategy:
     return build_strategy(name, Sources(corpus), StrategySettings(solvers=tuple(solvers), alone=alone))
+
+
+def test_strategies_over_the_same_sources_share_what_is_read_of_the_corpus(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("skeletons", "opfuzz", "transplant", "typefuzz")
+    settings = StrategySettings(solvers=("z3", "cvc5"), alone=True)
+    apart = [list(built(corpus, name).generate(0, BLOCK)) for name in names]
+    opened = []
+    monkeypatch.setattr(Corpus, "open", partial(note_and_open, Corpus.open, opened))
+    sources = Sources(corpus)
+    together = [build_strategy(name, sources, settings) for name in names]
+    # Seeds and library, for both solvers, and for each of them alone.
+    assert len(opened) == 6
+    assert [list(strategy.generate(0, BLOCK)) for strategy in together] == apart
+    assert (
+        build_strategy("opfuzz", replace(sources, prefer=len), settings).fingerprint
+        != together[1].fingerprint
+    )
+
+
+def note_and_open(opening: Any, opened: list[Path], path: Path, **named: Any) -> Any:
+    opened.append(path)
+    return opening(path, **named)
+
+
+def test_an_error_of_shared_sources_is_raised_for_each_strategy(tmp_path: Path) -> None:
+    sources = Sources(seeds=str(tmp_path))
+    for name in ("opfuzz", "typefuzz"):
+        with pytest.raises(GenerationError, match="no seeds"):
+            build_strategy(name, sources, StrategySettings())
+
+
+def test_copied_seeds_note_for_themselves_what_they_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(assert true)(check-sat)")
+    seeds = seeds_of_folder(tmp_path)
+    copied = seeds.copy()
+    copied.skipped["a"] = "no reason"
+    assert (seeds.skipped, copied.fingerprint) == ({}, seeds.fingerprint)
 
 
 @pytest.mark.parametrize("name", ["skeletons", "opfuzz"])
