@@ -543,7 +543,7 @@ def _is_aside(rule: Rule, found: re.Match[str], place: str, where: str, tracker:
         return (_TYPED.match(line) or _OF_A_TOOL.search(line)) is not None
     if rule.id == "version-field":
         return _NUMBER_OF.search(found.string[max(0, found.start() - 20) : found.start()]) is not None
-    if rule.id == "fixed-by-alone":
+    if rule.id in ("fixed-by-alone", "fixed-by-change", "fixed-by-change-commit"):
         return where == "body"
     if rule.group == "commit" and where.startswith("comment:"):
         before = found.string[max(0, found.start() - 80) : found.start()]
