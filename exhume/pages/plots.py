@@ -1,4 +1,4 @@
-"""The plots of a campaign's page: SVG for HTML, drawn by matplotlib.
+"""The plots of pages: SVG for HTML, drawn by matplotlib.
 
 Text stays text. Colours are CSS variables (``--ink``, ``--faint``, ``--c0`` ...), so that they follow the
 theme of the page. There are no external references: no fonts, no metadata, no addresses.
@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
+from exhume.pages.rendering import printable
 
 COLOURS = 12
 """Number of colours (``--c0`` ...) in the page. The first eight stand for outcomes and finding classes."""
@@ -52,6 +55,7 @@ _STYLE: Any = {
     "axes.facecolor": "none",
 }
 _MOST_BARS = 24
+_MOST_COMBINATIONS = 20
 _WIDTH = 7.6
 _LABEL = 40
 _NOT_IN_HTML = re.compile(
@@ -61,13 +65,25 @@ _NOT_IN_HTML = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A drawing with its title and note, and its numbers as a table."""
+    """A drawing with its title and note, and its numbers as a table; ``description`` says what is drawn, to
+    readers who do not see it.
+    """
 
     title: str
     note: str
     svg: Markup
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+    description: str = ""
+
+    @property
+    def image(self) -> Markup:
+        """The drawing with its title and description as a screen reader reads them."""
+        head, _, drawn = self.svg.partition(">")
+        text = Markup("<title>{}</title>").format(printable(self.title))
+        if self.description:
+            text += Markup("<desc>{}</desc>").format(printable(self.description))
+        return Markup('{} role="img">{}{}').format(head, text, drawn)
 
 
 def bar_plot(
@@ -95,6 +111,72 @@ def bar_plot(
     svg = Markup(stacked_bars(name.replace(" ", "-"), drawn, stacks, unit, colours))
     rows = [[place, *(str(counts[place][text]) for text in series)] for place in places]
     return Plot(title, note, svg, [name.rpartition(" ")[2], *series], rows)
+
+
+def upset_plot(name: str, title: str, note: str, sets: Mapping[str, AbstractSet[str]], unit: str) -> Plot:
+    """Which members the sets share, as an UpSet plot (Lex et al., IEEE TVCG 20(12), 2014): a column for each
+    combination of sets that has members of its own, those with the most first.
+
+    The last word of ``name`` says what a set is, ``unit`` what its members are. Each member is in one column:
+    that of all sets that have it. At most 20 columns are drawn; the note says how many members the others
+    have, the table lists them.
+    """
+    what = name.rpartition(" ")[2]
+    sizes = {text: len(sets[text]) for text in sorted(sets, key=lambda text: (-len(sets[text]), text))}
+    found = Counter(tuple(s for s in sizes if member in sets[s]) for member in set().union(*sets.values()))
+    places = {text: place for place, text in enumerate(sizes)}
+    # By size, then those of few sets, then in the order of the rows: the same for the same sets.
+    combinations = sorted(found, key=lambda c: (-found[c], len(c), [places[text] for text in c]))
+    drawn = {combination: found[combination] for combination in combinations[:_MOST_COMBINATIONS]}
+    note += (
+        f" Each row is a {what}, with the number of all its {unit} at the left. A column counts the {unit}"
+    )
+    note += f" of the {what}s with dark dots that no other {what} has."
+    if left := found.total() - sum(drawn.values()):
+        note += f" Shown: the {len(drawn)} of {len(found)} columns with the most; the others have {left}."
+    rows = [[f"{text}, in all", str(size)] for text, size in sizes.items()]
+    rows += [[f"{_listed(combination)} alone", str(found[combination])] for combination in combinations]
+    said = "; ".join(f"{text}: {count}" for text, count in rows[: len(sizes) + len(drawn)])
+    svg = Markup(_upset(name.replace(" ", "-"), sizes, drawn, unit))
+    return Plot(title, note, svg, [f"{what}s", unit], rows, f"{unit} by {what}: {said}.")
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+
+
+def _upset(
+    name: str, sizes: Mapping[str, int], combinations: Mapping[tuple[str, ...], int], label: str
+) -> str:
+    """Bars of the ``sizes`` of sets and of their ``combinations``, beside and above a matrix of dots."""
+    width, height = max(8, len(combinations)), max(1, len(sizes))
+    with mpl.rc_context({**_STYLE, "axes.grid": False}):
+        figure = Figure(figsize=(_WIDTH, 2.3 + 0.3 * height), layout="constrained")
+        ratios: Any = {"width_ratios": (1, 4), "height_ratios": (1.8, 0.3 * height)}
+        parts: Any = figure.subplot_mosaic([[".", "bars"], ["sizes", "dots"]], **ratios)
+        colour = _colour(NEUTRAL)
+        bars, beside, dots = parts["bars"], parts["sizes"], parts["dots"]
+        bars.bar_label(bars.bar(range(len(combinations)), combinations.values(), 0.6, color=colour))
+        bars.set_ylabel(label)
+        bars.yaxis.set_major_locator(MaxNLocator(integer=True))
+        # To the left, so that labels stand left of their bars.
+        lengths = beside.barh(range(len(sizes)), [-size for size in sizes.values()], 0.6, color=colour)
+        beside.bar_label(lengths, [str(size) for size in sizes.values()], padding=2)
+        beside.margins(x=0.2)
+        dots.set_yticks(range(len(sizes)), [_short(text) for text in sizes])
+        for column, combination in enumerate(combinations):
+            dark = [row for row, text in enumerate(sizes) if text in combination]
+            dots.plot([column] * len(sizes), range(len(sizes)), "o", color=_FAINT, markersize=5)
+            dots.plot([column] * len(dark), dark, "o-", color=_INK, markersize=7, linewidth=1.6)
+        for axes in (bars, dots):
+            axes.set_xlim(-0.6, width - 0.4)
+            axes.set_xticks([])
+        for axes in (beside, dots):
+            axes.set_ylim(height - 0.5, -0.5)
+            axes.spines[:].set_visible(False)
+        beside.set_xticks([])
+        beside.set_yticks([])
+        return _svg(name, figure)
 
 
 Stacks = Mapping[str, Sequence[float]]

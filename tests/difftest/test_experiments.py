@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from difftest.bugs.shelf import Shelf
 from solvers.running.runner import Runner
 from solvers.specs import find_solver
 from tests.difftest.bugs.planted import Planted, trigger
+from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "experiments"
@@ -224,6 +226,79 @@ def test_arms_are_compared_by_the_lines_that_they_run() -> None:
     assert list(paper.rows)[-1] == ("histfuzz", "33.9", "35.3")
 
 
+def hunted(tool: str, *names: str, pair: str = "p") -> dict[str, Any]:
+    """What the plots read of a row of equal-time."""
+    return {"tool": tool, "pair": pair, "names": list(names), "by_class": {"crash": len(names)}}
+
+
+SHARED = [
+    hunted("one", "a", "b", "c"),
+    hunted("one", "c", "d"),
+    hunted("two", "c", "x"),
+    hunted("three", "c", "x", "y"),
+    hunted("none"),
+]
+
+
+def test_causes_are_in_the_column_of_all_tools_that_found_them_in_any_repeat() -> None:
+    (_, plot) = script("equal-time").plots_of(SHARED)
+    in_all = [("one, in all", "4"), ("three, in all", "3"), ("two, in all", "2"), ("none, in all", "0")]
+    columns = [("one alone", "3"), ("three alone", "1"), ("three and two alone", "1")]
+    columns += [("one, three and two alone", "1")]
+    assert [tuple(line) for line in plot.rows] == [*in_all, *columns]
+    said = "; ".join(f"{text}: {count}" for text, count in plot.rows)
+    assert plot.description == f"causes by tool: {said}."
+    assert "if any of its repeats did" in plot.note
+    assert "none 1, one 2, three 1, two 1." in plot.note
+    assert "Shown:" not in plot.note
+    numbers = [word for word in Page(plot.svg).words if word.isdigit()]
+    assert {"one", "two", "three", "none"} < set(Page(plot.svg).words)
+    assert numbers
+
+
+def test_the_order_of_rows_and_causes_does_not_matter() -> None:
+    plots_of = script("equal-time").plots_of
+    drawn = plots_of(SHARED)[1]
+    for seed in range(3):
+        chance = random.Random(seed)
+        rows = [{**row, "names": chance.sample(row["names"], len(row["names"]))} for row in SHARED]
+        chance.shuffle(rows)
+        assert plots_of(rows)[1] == drawn
+
+
+def test_pairs_without_causes_have_no_plots_and_one_tool_has_one_column() -> None:
+    plots_of = script("equal-time").plots_of
+    assert plots_of([]) == plots_of([hunted("one"), hunted("two")]) == []
+    plots = plots_of([hunted("one", pair="p"), hunted("one", "a", "b", pair="q")])
+    assert [plot.title for plot in plots] == ["q", "q: causes that tools share"]
+    assert list(map(list, plots[1].rows)) == [["one, in all", "2"], ["one alone", "2"]]
+
+
+def test_of_many_columns_the_largest_are_drawn() -> None:
+    tools = "vwxyz"
+    # A cause for each combination of five tools, and a second one for the last: all of them.
+    names = {tool: [f"c{n}" for n in range(1, 32) if n >> at & 1] for at, tool in enumerate(tools)}
+    rows = [hunted(tool, *causes, "again") for tool, causes in names.items()]
+    (_, plot) = script("equal-time").plots_of(rows)
+    assert "Shown: the 20 of 31 columns with the most; the others have 11." in plot.note
+    assert len(plot.rows) == 5 + 31
+    assert list(plot.rows[5]) == ["v, w, x, y and z alone", "2"]
+    assert plot.description.count(" alone: ") == 20
+
+
+def test_nothing_breaks_out_of_the_page_of_an_experiment(tmp_path: Path) -> None:
+    measuring, plots_of = script("measuring.py"), script("equal-time").plots_of
+    rows = [hunted(HOSTILE + tool, HOSTILE, tool, pair=HOSTILE) for tool in ("a", "b")]
+    measuring.write_results(tmp_path, HOSTILE, HOSTILE, rows, {"tool": "varchar"}, [], plots_of(rows))
+    text = (tmp_path / "index.html").read_text("utf-8")
+    page = Page(text)
+    assert is_harmless(page)
+    assert {"title", "desc"} <= page.tags
+    assert ("role", "img") in page.attributes
+    assert not set(text) & {"\x00", "\x1b"}
+    assert f"{HOSTILE}a and {HOSTILE}b alone: 1" in page.text.replace("\ufffd[31m\ufffd", "\x1b[31m\x00")
+
+
 def row(release: str, arm: str, repeat: int, **found: float) -> dict[str, Any]:
     return {
         "release": release,
@@ -254,7 +329,9 @@ def test_complete_repeats_of_all_releases_are_compared() -> None:
     assert everything.rows[1][-1] == "1.00"
     assert each.rows[3] == ["4.2", "without", "2", "5", "2", "1", "3", "100", "1"]
     assert ("HistFuzz", "z3 4.8.14, cvc5 0.0.5", "120", "10") in papers.rows
-    assert len(future.plots_of(rows, 60.0)) == 1
+    over_time, shared = future.plots_of(rows, 60.0)
+    assert over_time.head == ["arm", "seconds", "bugs"]
+    assert [list(line) for line in shared.rows[2:]] == [["with alone", "3"], ["with and without alone", "1"]]
     assert future.pooled(rows[:1] + rows[6:7], 60.0)[1] == 1
     assert future.pooled(rows[:1] + rows[-1:], 60.0) == ([], 0)
 
