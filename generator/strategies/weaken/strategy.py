@@ -19,7 +19,7 @@ from generator.seeds.source import Answer, Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, Value, integer
 from generator.strategies.weaken.parity import without_ambiguity
-from generator.strategies.weaken.walk import STRENGTHEN, WEAKEN, Applied, Walker
+from generator.strategies.weaken.walk import KEEP, STRENGTHEN, WEAKEN, Applied, Walker
 from generator.text import comment
 from smtlib import Term, print_term
 
@@ -29,8 +29,8 @@ SETTINGS = (
     Setting(
         "direction",
         "auto",
-        "weaken sat seeds, strengthen unsat ones, or both as the seed's answer wants it",
-        choices=("auto", "weaken", "strengthen"),
+        "weaken sat seeds, strengthen unsat ones, do what the seed's answer allows, or keep all answers",
+        choices=("auto", "weaken", "strengthen", "keep"),
     ),
     Setting(
         "unlabelled",
@@ -48,8 +48,8 @@ SETTINGS = (
 
 _DIRECTIONS: dict[Answer, int] = {"sat": WEAKEN, "unsat": STRENGTHEN}
 _ANSWERS: dict[int, Answer] = {WEAKEN: "sat", STRENGTHEN: "unsat"}
-_FIXED = {"weaken": WEAKEN, "strengthen": STRENGTHEN}
-_VERBS = {WEAKEN: "weakened", STRENGTHEN: "strengthened"}
+_FIXED = {"weaken": WEAKEN, "strengthen": STRENGTHEN, "keep": KEEP}
+_VERBS = {WEAKEN: "weakened", KEEP: "rewritten", STRENGTHEN: "strengthened"}
 
 
 class WeakenStrategy(SeedStrategy):
@@ -66,7 +66,7 @@ class WeakenStrategy(SeedStrategy):
         self.walk = integer(settings, "walk")
         self.direction = str(settings["direction"])
         self.rewrites = settings["ambiguous"] == "rewrite"
-        self.uses_all = settings["unlabelled"] == "chain" or self.rewrites
+        self.uses_all = settings["unlabelled"] == "chain" or self.rewrites or self.direction == "keep"
         self.applied: Counter[str] = Counter()
         self.applicable: dict[int, list[int]] = {}
         self._answers = _seed_answers(self.direction)
@@ -121,8 +121,11 @@ class WeakenStrategy(SeedStrategy):
     def _way(self, seed: Seed, chance: random.Random) -> tuple[int, Answer | None]:
         """The direction of a walk from ``seed``, and the answer that it keeps."""
         answer = None if self.rewrites else seed.answer
-        fixed = _FIXED.get(self.direction)
-        direction = fixed or (_DIRECTIONS[answer] if answer else chance.choice((WEAKEN, STRENGTHEN)))
+        direction = _FIXED.get(self.direction)
+        if direction == KEEP:
+            return direction, answer
+        if direction is None:
+            direction = _DIRECTIONS[answer] if answer else chance.choice((WEAKEN, STRENGTHEN))
         return direction, answer if answer == _ANSWERS[direction] else None
 
     def _count(self, number: int, applied: Applied) -> None:
@@ -151,13 +154,15 @@ class WeakenStrategy(SeedStrategy):
                 lines.append(f"(assert {known})\n")
             return f"{walker.script.prelude_text}{''.join(lines)}(check-sat)\n"
 
+        # Both hold of an equivalent formula, and a test can name one: the one that the answer needs.
+        is_stronger = direction == STRENGTHEN or (direction == KEEP and answer == "unsat")
         return Mutant(
             lambda: text(after),
             (seed,),
             comment((f"answer {answer or 'not known'}", *_lines(f"{_VERBS[direction]} by", notes))),
             (answer,),
-            implied_by=(lambda: text(before)) if direction == WEAKEN else None,
-            implies=(lambda: text(before)) if direction == STRENGTHEN else None,
+            implied_by=None if is_stronger else (lambda: text(before)),
+            implies=(lambda: text(before)) if is_stronger else None,
         )
 
 

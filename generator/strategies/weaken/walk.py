@@ -27,8 +27,8 @@ from smtlib import Kind, Sort, Term
 from smtlib.application import Applications
 from smtlib.environment import Environment
 
-WEAKEN, STRENGTHEN = 1, -1
-"""The direction of a walk."""
+WEAKEN, KEEP, STRENGTHEN = 1, 0, -1
+"""The direction of a walk; one that keeps uses equivalences alone."""
 
 _TRIES = 40
 """Attempts of one step; nearly always the first or second succeeds."""

@@ -108,6 +108,15 @@ def test_a_direction_takes_the_seeds_that_fit(folder: Path, direction: str, know
     assert {test.known for test in made} == {known}
 
 
+def test_walks_that_keep_answers_take_all_seeds(folder: Path) -> None:
+    tests = list(strategy(folder, "direction=keep", "iterations=5").generate(0, 100))
+    assert {test.known for test in tests} == {("sat",), ("unsat",), (None,)}
+    assert all(bool(test.implies) is (test.known == ("unsat",)) for test in tests)
+    assert all(bool(test.implied_by) is not bool(test.implies) for test in tests)
+    for test in tests:
+        assert test.known[0] is None or ask_z3(test.text, 500) in (test.known[0], "unknown")
+
+
 def test_seeds_without_answer_are_skipped_with_a_count(folder: Path) -> None:
     made = strategy(folder)
     assert made.counts["seeds without a known answer"] == 1
