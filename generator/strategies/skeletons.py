@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from generator.declaring import StrategyEntry, StrategyInputs
+from generator.levels import CHECK, on_levels
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
 from generator.settings import Setting
@@ -252,8 +253,8 @@ class SkeletonStrategy:
                 _accepted(drawn, draw, accepts, self._accepted_skeletons, chance) for drawn in skeletons
             ]
             draft.bound = any(s.skeleton.binders for s in skeletons)
-        assertions = [self._fill(skeleton, draft, chance) for skeleton in skeletons]
-        body = _commands(assertions, draft.is_incremental, chance)
+        lines = [f"(assert {self._fill(skeleton, draft, chance)})\n" for skeleton in skeletons]
+        body = "".join(on_levels(lines, chance) if draft.is_incremental else [*lines, CHECK])
         for skeleton in skeletons:
             draft.issues.setdefault(skeleton.issue)
         draft.issues.pop("", None)
@@ -410,30 +411,6 @@ class SkeletonStrategy:
             rank[1] for p in below for rank in p.atom.ranks if not rank[0] and rank[1] not in _UNBINDABLE
         ]
         return sorts[int(chance() * len(sorts))] if sorts else "Bool"
-
-
-def _commands(assertions: list[str], incremental: bool, chance: Callable[[], float]) -> str:
-    """The assertions and their check-sat; ``incremental``: on levels of push and pop, with several."""
-    if not incremental:
-        return "".join([f"(assert {a})\n" for a in assertions]) + "(check-sat)\n"
-    lines = []
-    depth = 0
-    waiting = list(reversed(assertions))
-    while waiting:
-        if depth and chance() < 0.4:
-            count = 1 + int(chance() * depth)
-            lines.append(f"(pop {count})\n")
-            depth -= count
-        if chance() < 0.7:
-            lines.append("(push 1)\n")
-            depth += 1
-        count = min(len(waiting), 1 + int(chance() * 2))
-        lines.extend([f"(assert {waiting.pop()})\n" for _ in range(count)])
-        lines.append("(check-sat)\n")
-    if depth and chance() < 0.5:
-        # What an outer level says after an inner one is gone.
-        lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
-    return "".join(lines)
 
 
 def _weighted(skeletons: Sequence[SkeletonTemplate]) -> tuple[Sequence[SkeletonTemplate], list[float]]:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from generator.levels import CHECK, on_levels
 from generator.limits import refusal
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
@@ -206,33 +207,5 @@ def instance(
     for formula in drawn:
         needs |= formula.needs
     lines = [f.assertion for f in drawn]
-    checks = 1
-    if incremental:
-        lines, checks = _levels(lines, chance)
-    else:
-        lines.append("(check-sat)\n")
-    return prelude.text(needs) + "".join(lines), checks
-
-
-def _levels(assertions: Sequence[str], chance: Callable[[], float]) -> tuple[list[str], int]:
-    """The assertions on levels that come and go, with questions between them."""
-    lines: list[str] = []
-    depth = checks = position = 0
-    while position < len(assertions):
-        if depth and chance() < 0.4:
-            count = 1 + int(chance() * depth)
-            lines.append(f"(pop {count})\n")
-            depth -= count
-        if chance() < 0.7:
-            lines.append("(push 1)\n")
-            depth += 1
-        # As many questions as assertions would make slow tests of large ones.
-        count = 1 + int(chance() * max(2, len(assertions) // 6))
-        lines += assertions[position : position + count]
-        position += count
-        lines.append("(check-sat)\n")
-        checks += 1
-    if depth:
-        lines.append(f"(pop {1 + int(chance() * depth)})\n(check-sat)\n")
-        checks += 1
-    return lines, checks
+    lines = on_levels(lines, chance) if incremental else [*lines, CHECK]
+    return prelude.text(needs) + "".join(lines), lines.count(CHECK)
