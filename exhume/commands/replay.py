@@ -30,11 +30,12 @@ from difftest import (
 )
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.files import FileTests
+from difftest.campaign.modes import ModeKind
 from difftest.campaign.stored import SettingsDiffer, read_campaign
 from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before
-from exhume.commands.options import Jobs, Json, SolverSpecs
+from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
@@ -70,6 +71,14 @@ def replay_command(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Store findings in this folder, as a hunt does."),
     ] = None,
+    modes: Annotated[
+        ModeKind,
+        typer.Option(
+            help="With --out, run each file with one solver under options (options), tactics (tactics), one"
+            " of both (all), or experimental options, too (experimental), drawn by --seed."
+        ),
+    ] = ModeKind.DEFAULT,
+    seed: Seed = 1,
     ledger: LedgerFile = None,
     earlier: Earlier = None,
     json: Json = False,
@@ -82,6 +91,8 @@ def replay_command(
     """
     if out_folder is None and (ledger or earlier):
         raise typer.BadParameter("--ledger and --earlier are about findings that are kept: add --out DIR")
+    if out_folder is None and modes is not ModeKind.DEFAULT:
+        raise typer.BadParameter("findings under --modes have to be kept with their options: add --out DIR")
     names = chosen_oracles(oracles)
     solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):
@@ -91,6 +102,7 @@ def replay_command(
         if out_folder is not None:
             tests = FileTests(found)
             options = options_for_files(tests, out_folder, seconds, jobs, names)
+            options = replace(options, modes=modes, mode_share=1.0, seed=seed)
             title = f"exhume replay: findings in {out_folder}"
             known = known_before(ledger, earlier)
             end = run_files(tests, solvers, options, out_folder, title, json, known)
@@ -121,6 +133,8 @@ def run_files(
     """
     specs = tuple(solver.spec for solver in solvers)
     settings = CampaignSettings(specs, tests=len(tests), strategy=(tests.name,), bandit=False, **known)
+    if options.modes is not ModeKind.DEFAULT:
+        settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
     screen = HuntScreen(title, f" of {len(tests)} files", json)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)
 
 # A program that takes z3's options and has three faults: options bring out two, and one always shows.
 FAKE_Z3 = f"""#!{sys.executable}
+import subprocess
 import sys
 options, file = sys.argv[1:-1], sys.argv[-1]
 if file == "--version":
@@ -222,3 +224,38 @@ def test_each_finding_of_cvc5_says_whether_safe_mode_has_it(tmp_path: Path) -> N
     )
     _, found = run_hunt(solvers, tmp_path / "unsafe", unsafe, ModeKind.DEFAULT, tests=1)
     assert found[0]["safe_mode"] is False
+
+
+def test_a_replay_under_options_finds_what_files_show_with_them(
+    solvers: list[Solver], tmp_path: Path
+) -> None:
+    folder = tmp_path / "formulas"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"{number:02}.smt2").write_text(f"{TEXT}; lie {number}\n")
+    command = [
+        sys.executable,
+        "-m",
+        "exhume",
+        "replay",
+        folder,
+        *(w for s in solvers for w in ("--solver", s.spec)),
+    ]
+
+    def replay(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *more], capture_output=True, text=True, check=False)
+
+    assert replay().returncode == 0
+    lost = replay("--modes", "options")
+    assert (lost.returncode, lost.stdout) == (2, "")
+    assert "add --out DIR" in lost.stderr
+    kept = ("--modes", "options", "--out", str(tmp_path / "out"), "--json")
+    done = replay(*kept)
+    assert done.returncode == 1, done.stderr
+    (found,) = json.loads(done.stdout)["findings"]
+    entry = json.loads((tmp_path / "out" / found["path"] / "finding.json").read_text())
+    assert entry["solvers"][0]["spec"] == "z3==1.2.3[smt.relevancy=0]"
+    # Another seed draws other options, so it is another run.
+    other = replay(*kept, "--seed", "2")
+    assert other.returncode == 2
+    assert "seed" in other.stderr
