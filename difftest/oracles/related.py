@@ -151,9 +151,8 @@ class RelationProbe:
         said += [
             f"{answer or 'nothing certain'} to {file}" for file, answer in zip(RELATED, answers, strict=False)
         ]
-        return Violation(
-            self.relation.name, name, ", ".join(said), claim.why, claim.texts, case.check, asked=self.asked
-        )
+        found = self.relation.name, name, ", ".join(said), claim.why, claim.texts
+        return Violation(*found, case.check, claim.place, self.asked)
 
     def _ask(self, solver: Solver, text: str) -> str:
         self.asked = text

@@ -61,12 +61,14 @@ class Rule(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Claim:
     """``texts`` are scripts, whose last question counts; ``why`` is a sentence that says why the answers are
-    bound, ``{solver}`` in it the solver's name.
+    bound, ``{solver}`` in it the solver's name. ``place`` stands in the keys of findings for the theories of
+    the test, where it says more.
     """
 
     texts: tuple[str, ...]
     rule: Rule
     why: str
+    place: str = ""
 
 
 @dataclass(frozen=True)

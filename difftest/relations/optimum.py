@@ -26,11 +26,14 @@ _FAR, _NEAR = 1_000_000, Fraction(1, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A term that is to be as small (``lowest``) or as large as possible."""
+    """A term that is to be as small (``lowest``) or as large as possible; the sum of the weights of a group
+    of soft assertions if ``is_cost``.
+    """
 
     text: str
     sort: Sort
     lowest: bool
+    is_cost: bool = False
 
     @property
     def noun(self) -> str:
@@ -103,7 +106,9 @@ def objectives_of(case: Case) -> list[Objective]:
             found.append(name)
         costs[name].append(f"(ite {print_term(term)} 0.0 {_weight(settings.get(':weight', '1'))})")
     return [
-        item if isinstance(item, Objective) else Objective(f"(+ 0.0 {' '.join(costs[item])})", REAL, True)
+        item
+        if isinstance(item, Objective)
+        else Objective(f"(+ 0.0 {' '.join(costs[item])})", REAL, True, True)
         for item in found
     ]
 
@@ -136,13 +141,13 @@ def _claims_of(
         elif how != "box":
             return
     if how != "box" and len(goals) > 1:
-        yield _claim(case, Rule.SAT, TOGETHER, fixed)
+        yield _claim(case, goals, Rule.SAT, TOGETHER, fixed)
     if how == "pareto":
         values = [found.value for found in optima if found is not None and found.value is not None]
         pairs = list(zip(goals, values, strict=True))
         better = " ".join(goal.beyond(value) for goal, value in pairs)
         reached = [goal.reaches(value) for goal, value in pairs]
-        yield _claim(case, Rule.UNSAT, DOMINATED, [*reached, f"(or false {better})"])
+        yield _claim(case, goals, Rule.UNSAT, DOMINATED, [*reached, f"(or false {better})"])
 
 
 def _claims_of_one(case: Case, goal: Objective, found: Optimum, before: Sequence[str]) -> Iterator[Claim]:
@@ -150,20 +155,22 @@ def _claims_of_one(case: Case, goal: Objective, found: Optimum, before: Sequence
     if found.value is None:
         if goal.sort.name != "BitVec":
             far = Fraction(-_FAR if goal.lowest else _FAR)
-            yield _claim(case, Rule.SAT, UNBOUNDED.format(far), [*before, goal.beyond(far)])
+            yield _claim(case, [goal], Rule.SAT, UNBOUNDED.format(far), [*before, goal.beyond(far)])
         return
     exceeded = EXCEEDED.format(goal.noun, others)
     if found.is_open:
         near = found.value + (_NEAR if goal.lowest else -_NEAR)
-        yield _claim(case, Rule.SAT, REACHED.format(goal.noun), [*before, goal.beyond(near)])
-        yield _claim(case, Rule.UNSAT, exceeded, [*before, goal.reaches(found.value)])
+        yield _claim(case, [goal], Rule.SAT, REACHED.format(goal.noun), [*before, goal.beyond(near)])
+        yield _claim(case, [goal], Rule.UNSAT, exceeded, [*before, goal.reaches(found.value)])
     else:
-        yield _claim(case, Rule.SAT, ATTAINED.format(goal.noun), [*before, goal.equals(found.value)])
-        yield _claim(case, Rule.UNSAT, exceeded, [*before, goal.beyond(found.value)])
+        yield _claim(case, [goal], Rule.SAT, ATTAINED.format(goal.noun), [*before, goal.equals(found.value)])
+        yield _claim(case, [goal], Rule.UNSAT, exceeded, [*before, goal.beyond(found.value)])
 
 
-def _claim(case: Case, rule: Rule, why: str, asserted: Sequence[str]) -> Claim:
-    return Claim((case.text([*case.asserted, *asserted]),), rule, why)
+def _claim(case: Case, about: Sequence[Objective], rule: Rule, why: str, asserted: Sequence[str]) -> Claim:
+    # How weights are added up has nothing to do with the theories of what is soft.
+    place = "assert-soft" if any(goal.is_cost for goal in about) else ""
+    return Claim((case.text([*case.asserted, *asserted]),), rule, why, place)
 
 
 def _claims(case: Case) -> Iterator[Claim]:

@@ -128,10 +128,15 @@ class Key:
         rows = _OPTIONS.findall(self.solver)
         return frozenset(_unified(option) for row in rows for option in row[1:-1].split(","))
 
+    @property
+    def solver_alone(self) -> str:
+        """The solvers without their options."""
+        return _OPTIONS.sub("", self.solver)
+
     def has_place_of(self, other: Key) -> bool:
         """Whether both are of one class, place and solver, options apart."""
-        mine, theirs = (_OPTIONS.sub("", key.solver) for key in (self, other))
-        return (self.finding_class, mine, self.where) == (other.finding_class, theirs, other.where)
+        mine, theirs = ((key.finding_class, key.solver_alone, key.where) for key in (self, other))
+        return mine == theirs
 
     def holds(self, other: Key) -> bool:
         """Whether ``other`` has nothing that this one has not."""

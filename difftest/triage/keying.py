@@ -51,6 +51,10 @@ def key_of(
 
     passes = Passes(text, shows, deadline, names=False)
     complete = passes.run(max_rounds=3)
+    if finding_class.follows_from_options and (tactic := _applied(passes.text)):
+        # As an option does, a tactic that makes the solver die does so whatever the formula.
+        key = replace(key, theories=frozenset(), operators=frozenset((tactic,)))
+        return FoundKey(str(key), form(passes.text), True)
     key = replace(key, theories=frozenset(theories_in(passes.text)))
     essential = False
     if finding_class.keyed_by_operators:
@@ -59,6 +63,13 @@ def key_of(
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     complete = complete and essential and candidate.oracle != "implication" and (not most or made <= most)
     return FoundKey(str(key), form(passes.text), complete)
+
+
+def _applied(text: str) -> str:
+    """The first ``apply`` of a script, without its parentheses; empty if there is none."""
+    script = Script.of(text)
+    found = next((c for c in script.commands if c.name == "apply"), None)
+    return "" if found is None else " ".join(script.data[found.start : found.end].decode()[1:-1].split())
 
 
 def _with_falsehood(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from difftest.oracles.base import Candidate
-from difftest.triage.key import FoundKey, fold, needs_reduction
+from difftest.triage.key import FoundKey, Key, fold, needs_reduction
 from difftest.triage.keying import key_of
 from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
@@ -140,6 +140,21 @@ def test_a_crash_without_a_place_is_keyed_by_what_is_left() -> None:
     text = trigger("Ints", 3)
     found = Candidate("crash", ("a",), "crash|a|signal SIGSEGV|ArraysEx+Ints+Reals", "a")
     assert key_of(found, text, shows("Ints")).key == "crash|a|signal SIGSEGV|Ints|div"
+
+
+def test_a_crash_of_a_tactic_is_keyed_by_the_tactic() -> None:
+    keys = set()
+    for theory in ("Ints", "Reals"):
+        text = trigger(theory, 3).replace("(check-sat)", "(apply (then simplify  qe_rec))")
+        found = Candidate("crash", ("a",), f"crash|a|signal SIGSEGV|ArraysEx+{theory}", "a")
+        keys.add(key_of(found, text, lambda trial: "qe_rec" in trial))
+    (key,) = {found.key for found in keys}
+    assert key == "crash|a|signal SIGSEGV|apply (then simplify qe_rec)"
+    assert all(found.complete for found in keys)
+    assert str(Key.read(key)) == key
+    wrong = Candidate("soundness", ("a",), "soundness|a|Ints", "a")
+    text = "(declare-const x Int)(assert (= (div x x) 1))(apply qe)"
+    assert key_of(wrong, text, lambda trial: "(div " in trial).key == "soundness|a|Ints|div"
 
 
 def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() -> None:

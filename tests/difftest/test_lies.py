@@ -67,6 +67,24 @@ def test_a_wrong_optimum_is_seen(lie: str, fake: Fake) -> None:
     assert any(word in why for word in part.split("|") for why in found)
 
 
+@pytest.mark.parametrize(
+    ("lie", "where"), [("cost", "assert-soft"), ("exceeded", "Ints+Reals"), ("dominated", "assert-soft")]
+)
+def test_a_wrong_cost_of_soft_assertions_is_one_cause_in_all_theories(
+    lie: str, where: str, fake: Fake
+) -> None:
+    priority, values, _ = LIES[lie]
+    printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"
+    liar = liar_with_z3(fake, f"if 'maximize' in text:\n    say('sat', {printed!r}); sys.exit()")
+    text = GOALS.format(priority)
+    with Runner(warm=False) as runner:
+        seen = Observation(
+            text, [liar], {liar.name: runner.judge(liar, Script.of(text), Limits(20))}, claims=9
+        )
+        found = examine(seen, ["optimum"], runner, Limits(20))[0]
+    assert f"contradiction|z3-liar|optimum|{where}" in {candidate.key for candidate in found}
+
+
 @pytest.mark.parametrize("priority", ["lex", "box"])
 def test_right_optima_hold(priority: str) -> None:
     text = GOALS.format(priority).replace("(< x 5)", "(and (< (- 9) x 5) (< (- 2.0) r))")
