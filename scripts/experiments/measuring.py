@@ -38,7 +38,7 @@ from difftest.campaign.stored import read_campaign  # noqa: E402
 from difftest.errors import DifftestError  # noqa: E402
 from difftest.triage.classes import class_of  # noqa: E402
 from difftest.triage.folder import FindingFolder  # noqa: E402
-from difftest.triage.key import count_under  # noqa: E402
+from difftest.triage.key import Key, count_under  # noqa: E402
 from difftest.triage.store import folders_of  # noqa: E402
 from exhume.commands.options import parse_duration  # noqa: E402
 from exhume.pages.plots import Plot  # noqa: E402
@@ -345,9 +345,13 @@ def _first_good(folder: FindingFolder) -> str:
 
 
 def counted(causes: Sequence[Cause]) -> Row:
-    """The columns of a row about causes."""
+    """The columns of a row about causes. What one release fixed of one class and solver may be one cause:
+    so there are at least ``fewest``.
+    """
+    fewest = {(cause.finding_class, Key.read(cause.key).solver_alone, cause.first_good) for cause in causes}
     return {
         "causes": len(causes),
+        "fewest": len(fewest),
         "strict": sum(cause.is_strict for cause in causes),
         "severe": sum(cause.is_severe for cause in causes),
         "by_class": dict(sorted(Counter(cause.finding_class for cause in causes).items())),
