@@ -17,6 +17,10 @@ from solvers.running.script import Script
 QUICK_SECONDS = 2.0
 QUICK_CHECKS = 200
 """Where time does not count."""
+OBJECTIVES = "objectives"
+"""Stands in a key for the operators, if the bug needs something to be optimised."""
+
+_OPTIMISE = frozenset(("assert-soft", "minimize", "maximize"))
 
 
 def key_of(
@@ -49,6 +53,9 @@ def key_of(
     def shows(trial: str) -> bool:
         return counted(form(trial))
 
+    optimises = finding_class.keyed_by_operators and _without_objectives(text) != text
+    if optimises and shows(_without_objectives(text)):
+        text, optimises = _without_objectives(text), False
     passes = Passes(text, shows, deadline, names=False)
     complete = passes.run(max_rounds=3)
     if finding_class.follows_from_options and (tactic := _applied(passes.text)):
@@ -57,12 +64,24 @@ def key_of(
         return FoundKey(str(key), form(passes.text), True)
     key = replace(key, theories=frozenset(theories_in(passes.text)))
     essential = False
-    if finding_class.keyed_by_operators:
+    if optimises:
+        # What is wrong with optimisation shows whatever the operators of the theory.
+        key, essential = replace(key, operators=frozenset((OBJECTIVES,))), True
+    elif finding_class.keyed_by_operators:
         operators, essential = essential_operators(passes.text, shows, deadline)
         key = replace(key, operators=frozenset(operators))
     # Where a formula follows from another one, no function can stand for an operator: it would in one only.
     complete = complete and essential and candidate.oracle != "implication" and (not most or made <= most)
     return FoundKey(str(key), form(passes.text), complete)
+
+
+def _without_objectives(text: str) -> str:
+    """The script without the commands that say what is to be optimised."""
+    script = Script.of(text)
+    kept = [c for c in script.commands if c.name not in _OPTIMISE]
+    if len(kept) == len(script.commands):
+        return text
+    return "".join(script.data[c.start : c.end].decode("utf-8", "surrogateescape") + "\n" for c in kept)
 
 
 def _applied(text: str) -> str:

@@ -157,6 +157,23 @@ def test_a_crash_of_a_tactic_is_keyed_by_the_tactic() -> None:
     assert key_of(wrong, text, lambda trial: "(div " in trial).key == "soundness|a|Ints|div"
 
 
+def test_a_bug_of_optimisation_is_one_cause_whatever_the_operators() -> None:
+    more = "(assert-soft (not (str.prefixof (str.at a 1) b)) :weight 2)"
+    needs = trigger("Ints", 3).replace(
+        "(check-sat)", f"(declare-const a String)(declare-const b String){more}(check-sat)"
+    )
+    found = Candidate("invalid-model", ("a",), "invalid-model|a|Ints+UnicodeStrings", "a")
+    keys: set[str] = set()
+    for word, other in (("str.at", "str.at"), ("str.at", "str.substr")):
+        text = needs.replace(f"({word} a 1)", f"({other} a 1{' 1' * (other != word)})")
+        keys.add(
+            fold(key_of(found, text, lambda trial, o=other: "assert-soft" in trial and o in trial), keys)
+        )
+    assert keys == {"invalid-model|a|Ints+UnicodeStrings|objectives"}
+    # Where nothing has to be optimised, the objectives are left out first.
+    assert key_of(found, needs, shows("Ints")).key == "invalid-model|a|Ints|div"
+
+
 def test_no_time_leaves_the_coarse_key_which_folds_into_a_smaller_known_one() -> None:
     text = trigger("Ints", 3)
     found = key_of(candidate(CLASSES[0], text), text, shows("Ints"), seconds=0.0)
