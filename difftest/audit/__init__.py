@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from difftest.audit.audit import RuleAudit, Settings, audit
-from difftest.audit.rules import read_rules, select_rules
+from generator.rewriting.rules import read_rules, select_rules
 
 __all__ = ["RuleAudit", "Settings", "audit", "read_rules", "select_rules"]

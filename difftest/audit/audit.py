@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from difftest.audit.draw import Drawing
-from difftest.audit.rules import Assignment, Rule, Unknown
-from difftest.audit.script import instance_text
+from generator.rewriting.draw import Drawing
+from generator.rewriting.rules import Assignment, Rule, Unknown
+from generator.rewriting.script import instance_text
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script

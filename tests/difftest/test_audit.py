@@ -8,9 +8,9 @@ import pytest
 
 from difftest import find_solver
 from difftest.audit import RuleAudit, Settings, audit, read_rules, select_rules
-from difftest.audit.draw import Drawing
-from difftest.audit.script import instance_text
-from difftest.errors import DifftestError
+from generator.errors import GenerationError
+from generator.rewriting.draw import Drawing
+from generator.rewriting.script import instance_text
 from smtlib.semantics import Bits
 from solvers.errors import UnknownSolver
 from solvers.running.runner import Runner
@@ -123,7 +123,7 @@ def test_defined_parameters_get_their_values() -> None:
 
 @pytest.mark.parametrize("text", ["", "unsat\n", "(declare-rule a\n)", "(declare-rule a () :args ()\n)"])
 def test_text_that_is_no_rules(text: str) -> None:
-    with pytest.raises(DifftestError):
+    with pytest.raises(GenerationError):
         read_rules(text)
 
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from base.nearest import did_you_mean, nearest
-from difftest.errors import DifftestError
+from generator.errors import GenerationError
 from smtlib import semantics
 from smtlib.errors import ReadError
 from smtlib.reader import SExp, SExpList, read_sexps
@@ -125,32 +125,32 @@ class Rule:
 
 
 def read_rules(text: str) -> list[Rule]:
-    """The rules in a solver's output; DifftestError if there is none, or one has another form."""
+    """The rules in a solver's output; GenerationError if there is none, or one has another form."""
     start = text.find("(declare-rule ")
     end = text.rfind("\n)")
     if start < 0 or end < start:
-        raise DifftestError("the solver prints no rewrite rules: its output has no (declare-rule ...)")
+        raise GenerationError("the solver prints no rewrite rules: its output has no (declare-rule ...)")
     try:
         return [_rule(sexp) for sexp in read_sexps(text[start : end + 2])]
     except ReadError as problem:
-        raise DifftestError(f"the solver's rewrite rules: {problem}") from problem
+        raise GenerationError(f"the solver's rewrite rules: {problem}") from problem
 
 
 def select_rules(rules: Sequence[Rule], names: Sequence[str]) -> list[Rule]:
-    """The rules named, or all; DifftestError for an unknown name."""
+    """The rules named, or all; GenerationError for an unknown name."""
     known = {rule.name: rule for rule in rules}
     for name in names:
         if name not in known:
-            raise DifftestError(f"there is no rule {name!r}{did_you_mean(nearest(name, known))}")
+            raise GenerationError(f"there is no rule {name!r}{did_you_mean(nearest(name, known))}")
     return [known[name] for name in names] or list(rules)
 
 
 def _rule(sexp: SExp) -> Rule:
     if isinstance(sexp, str) or len(sexp) < 5 or sexp[0] != "declare-rule" or isinstance(sexp[2], str):
-        raise DifftestError(f"not a rewrite rule: {str(sexp)[:80]}")
+        raise GenerationError(f"not a rewrite rule: {str(sexp)[:80]}")
     attributes = dict(zip(sexp[3::2], sexp[4::2], strict=False))
     if ":conclusion" not in attributes:
-        raise DifftestError(f"rule {sexp[1]} has no conclusion")
+        raise GenerationError(f"rule {sexp[1]} has no conclusion")
     parameters = tuple(Parameter(given[0], given[1], ":list" in given[2:]) for given in sexp[2])
     return Rule(str(sexp[1]), parameters, tuple(attributes.get(":premises", ())), attributes[":conclusion"])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from difftest.audit.rules import (
+from generator.rewriting.rules import (
     CHARACTER,
     EMPTY_SEQUENCE,
     SINGLETONS,

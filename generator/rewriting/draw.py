@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from random import Random
 
-from difftest.audit.rules import CHARACTER, WRONG_SORTS, Assignment, Parameter, Rule, Unknown
+from generator.rewriting.rules import CHARACTER, WRONG_SORTS, Assignment, Parameter, Rule, Unknown
 from smtlib import regexes
 from smtlib.reader import SExp, read_sexps
 from smtlib.regexes import Regex

@@ -1,0 +1,1 @@
+"""Rewrite rules that solvers print: read, drawn as instances, written as SMT-LIB."""
