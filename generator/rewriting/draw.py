@@ -22,13 +22,15 @@ _SORTS = ("Int", "Int", "Real", "Bool", "String", "(_ BitVec 3)", "(Seq Int)")
 class Drawing:
     """One draw of a rule's parameters.
 
-    Most widths are one number, and most sorts one sort: rules are about equal widths and sorts. Numbers are
-    drawn around the widths and from a small range, so that they often meet the rule's premises.
+    Most widths are one number, ``width`` if that is not 0, and most sorts one sort: rules are about equal
+    widths and sorts. Numbers are drawn around the widths and from a small range, so that they often meet the
+    rule's premises.
     """
 
-    def __init__(self, chance: Random) -> None:
+    def __init__(self, chance: Random, width: int = 0) -> None:
         self._chance = chance
-        self._width = chance.choice(_WIDTHS) if chance.random() < 0.97 else chance.randint(33, 70)
+        drawn = chance.choice(_WIDTHS) if chance.random() < 0.97 else chance.randint(33, 70)
+        self._width = width or drawn
         self._element = chance.choice((CHARACTER, CHARACTER, CHARACTER, "Int", "Bool"))
         self._sort = chance.choice(_SORTS)
         self._letters = chance.choice(_LETTERS)

@@ -40,7 +40,7 @@ def instance_text(rule: Rule, values: Assignment, *, free: bool) -> str:
     If ``free``, the other parameters are constants without values, and the script asks whether any values
     refute the rule. Unknown for a part without an SMT-LIB form.
     """
-    text = _Text(rule, values)
+    text = InstanceText(rule, values)
     lines = ["(set-logic ALL)"]
     for parameter in rule.parameters:
         if not text.is_inline(parameter):
@@ -51,7 +51,7 @@ def instance_text(rule: Rule, values: Assignment, *, free: bool) -> str:
     return "\n".join([*lines, f"(assert (not {text.term(rule.conclusion)}))", "(check-sat)", ""])
 
 
-class _Text:
+class InstanceText:
     """The terms of a rule as text, for an assignment."""
 
     def __init__(self, rule: Rule, values: Assignment) -> None:
@@ -60,8 +60,7 @@ class _Text:
         self._words = "str" if CHARACTER in values.values() else "seq"
         self._inline = {p.name: self.sort(p.sort) for p in rule.parameters if self.is_inline(p)}
 
-    @staticmethod
-    def is_inline(parameter: Parameter) -> bool:
+    def is_inline(self, parameter: Parameter) -> bool:
         """Whether the value of a parameter stands where its name does: sorts, indices, lists."""
         return parameter.is_list or parameter.sort in ("Type", "Int", "RegLan")
 
@@ -131,10 +130,14 @@ class _Text:
         found: list[str] = []
         for term in terms:
             if isinstance(term, str) and term in self._rule.lists:
-                found += [value_text(value, self._inline[term]) for value in self._values[term]]
+                found += self._elements(term)
             else:
                 found.append(self.term(term))
         return found
+
+    def _elements(self, name: str) -> list[str]:
+        """The elements of a list."""
+        return [value_text(value, self._inline[name]) for value in self._values[name]]
 
     def _leaf(self, token: str) -> str:
         if token in self._inline:

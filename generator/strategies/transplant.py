@@ -61,9 +61,11 @@ _KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """An atom as a term, in a table of its own. ``slots`` are the symbols that others take the place of."""
+    """A term, in a table of its own. ``origin`` says what it is; ``slots`` are the symbols that others take
+    the place of.
+    """
 
-    template: AtomTemplate
+    origin: str
     root: Term
     slots: tuple[Declaration, ...]
     operators: frozenset[str]
@@ -78,13 +80,21 @@ class Graft:
         if template.atom.prelude:
             return None
         checked = check_script(read_script(template.atom.script()))
-        root = checked.assertions[0]
-        terms = list(postorder([root]))
-        if checked.errors or not root.args or not all(map(_is_plain, terms)):
-            return None
+        origin = f"atom {template.id}{f' of {template.issue}' if template.issue else ''}"
+        graft = None if checked.errors else cls.of_term(origin, checked.assertions[0])
+        # In the order of the signature.
         slots = tuple(d for command in checked.commands for d in command.declarations)
+        return graft and replace(graft, slots=slots)
+
+    @classmethod
+    def of_term(cls, origin: str, root: Term) -> Graft | None:
+        """A term whose symbols are slots; None where it cannot stand just anywhere."""
+        terms = list(postorder([root]))
+        if not root.args or not all(map(_is_plain, terms)):
+            return None
+        slots = tuple(dict.fromkeys(d for term in terms if (d := term.op.declaration) is not None))
         operators = frozenset(term.op.name for term in terms if term.op.kind is Kind.OPERATOR)
-        return cls(template, root, slots, operators)
+        return cls(origin, root, slots, operators)
 
     def planted(self, table: TermTable, fill: Mapping[Declaration, Term | Declaration]) -> list[Term]:
         """The atom with ``fill`` in its slots (terms for constants), made in ``table``: its terms but those
@@ -238,8 +248,7 @@ class Transplant(TermStrategy[TransplantChain]):
         chain.declare(new)
         for term in made:
             chain.pool.add(term)
-        issue = f" of {graft.template.issue}" if graft.template.issue else ""
-        chain.replace(number, place, made[-1], f"atom {graft.template.id}{issue}")
+        chain.replace(number, place, made[-1], graft.origin)
         return True
 
     def _draw(self, chain: TransplantChain, chance: random.Random) -> Graft | None:

@@ -1,0 +1,129 @@
+"""The strategy rewrites: left sides of rewrite rules in formulas, with the formula's own terms in them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.acceptance import probe
+from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
+from generator.errors import GenerationError
+from generator.rewriting.rules import read_rules
+from generator.strategies.rewrites import Rewrites, _rules_of
+from generator.strategy import Strategy
+from smtlib import check_script, free_variables, read_script
+from tests.generator.small import formulas
+from tests.generator.strategies.test_typefuzz import is_shared
+
+RULES = read_rules("""
+(declare-rule bv-ult-self ((@n0 Int) (x1 (BitVec @n0)))
+  :args (x1)
+  :conclusion (= (bvult x1 x1) false)
+)
+(declare-rule bv-shift ((@n0 Int) (x1 (BitVec @n0)) (k1 Int) (n1 Int))
+  :premises ((= n1 (@bvsize x1)) (= (< 0 k1) true) (= (< k1 n1) true))
+  :args (x1 k1 n1)
+  :conclusion (= (bvlshr x1 (@bv k1 n1)) (concat (@bv 0 k1) (extract (- n1 1) k1 x1)))
+)
+(declare-rule str-len-twice ((@T0 Type) (x1 (Seq @T0)) (ys1 (Seq @T0) :list))
+  :args (x1 ys1)
+  :conclusion (= (seq.len (seq.++ x1 ys1 x1)) (seq.len (seq.++ x1 x1 ys1)))
+)
+(declare-rule sets-member ((@T0 Type) (x1 @T0))
+  :args (x1)
+  :conclusion (= (set.member x1 (set.singleton x1)) true)
+)
+""")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
+    folder = tmp_path_factory.mktemp("seeds")
+    texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
+    for number, text in enumerate(texts):
+        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
+    return seeds_of_folder(folder)
+
+
+def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:
+    return [test.text for test in strategy(source, seed, *given).generate(start, stop)]
+
+
+@cache
+def strategy(source: SeedSource, seed: int, *given: str) -> Strategy:
+    """One that is made once: it draws an instance of every rule first."""
+    return make_strategy("rewrites", None, StrategySettings(seed=seed, given=given), source)
+
+
+def from_one(folder: Path, text: str, rule: str, *solvers: str) -> list[str]:
+    """Thirty tests of one seed and the rules whose names begin so, without their headers."""
+    (folder / "a.smt2").write_text(text + "(check-sat)")
+    rules = [found for found in RULES if found.name.startswith(rule)]
+    values = {"chain": 1, "mutations": 1}
+    made = Rewrites(seeds_of_folder(folder), 1, values, solvers or ("z3", "cvc5"), rules)
+    return [test.text.partition("(set-logic ALL)\n")[2] for test in made.generate(0, 30)]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 1000), st.integers(0, 2000))
+def test_a_test_reads_back_and_is_well_sorted(source: SeedSource, seed: int, index: int) -> None:
+    (text,) = made_of(source, index, index + 1, "chain=40", seed=seed % 3)
+    checked = check_script(read_script(text))
+    assert checked.errors == []
+    assert all(free_variables(term) == [] for term in checked.assertions)
+
+
+def test_both_solvers_take_the_tests(source: SeedSource) -> None:
+    texts = made_of(source, 0, 150, seed=5)
+    assert len({name for text in texts for name in re.findall(r"left side of ([\w-]+)", text)}) > 60
+    for solver in ("z3", "cvc5"):
+        answers = zip(probe(texts, solver), texts, strict=True)
+        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
+
+
+def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource) -> None:
+    together = made_of(source, 25, 60, "chain=20")
+    assert [made_of(source, i, i + 1, "chain=20")[0] for i in range(25, 60)] == together
+
+
+def test_widths_are_those_of_the_formula(tmp_path: Path) -> None:
+    seed = "(declare-const a (_ BitVec 11))(declare-const b (_ BitVec 11))(assert (= a (bvadd b a)))"
+    bodies = from_one(tmp_path, seed, "bv-ult")
+    assert all(re.search(r"\(bvult (a|b|\(bvadd b a\)) \1\)", body) for body in bodies)
+
+
+def test_numbers_meet_the_premises(tmp_path: Path) -> None:
+    seed = "(declare-const a (_ BitVec 11))(declare-const b (_ BitVec 11))(assert (= a (bvadd b a)))"
+    bodies = from_one(tmp_path, seed, "bv-shift")
+    shifts = [int(found, 2) for body in bodies for found in re.findall(r"\(bvlshr \S+ #b([01]{11})\)", body)]
+    assert len(shifts) > 20
+    assert {0 < shift < 11 for shift in shifts} == {True}
+
+
+def test_lists_hold_terms_of_the_formula_or_values(tmp_path: Path) -> None:
+    seed = "(declare-const a String)(declare-const b String)(assert (< (str.len a) (str.len b)))"
+    bodies = from_one(tmp_path, seed, "str-len")
+    assert any(re.search(r"\(str\.\+\+ (a|b) (a|b) ((a|b) )*\1\)", body) for body in bodies)
+    assert any(re.search(r"\(str\.\+\+ (a|b) .*\".*\1\)", body) for body in bodies)
+
+
+def test_operators_that_a_target_lacks_are_left_out(tmp_path: Path) -> None:
+    seed = "(declare-const a Int)(declare-const p Bool)(assert (or p (< a 4)))"
+    assert all("set.member" in body for body in from_one(tmp_path, seed, "sets", "cvc5"))
+    with pytest.raises(GenerationError, match="rewrites makes no test"):
+        from_one(tmp_path, seed, "sets", "z3", "cvc5")
+
+
+def test_a_solver_that_prints_no_rules_is_one_clear_line(
+    monkeypatch: pytest.MonkeyPatch, source: SeedSource
+) -> None:
+    monkeypatch.setattr("solvers.specs.Solver.printed_rules", lambda self: "no rules")
+    _rules_of.cache_clear()
+    with pytest.raises(GenerationError, match="prints no rewrite rules"):
+        make_strategy("rewrites", None, StrategySettings(), source)
+    _rules_of.cache_clear()
