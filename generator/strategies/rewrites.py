@@ -1,6 +1,6 @@
 """The strategy ``rewrites``: terms that look like the left side of a solver's rewrite rules.
 
-A rewriter changes a term only where one of its rules matches, which terms drawn at random seldom do. cvc5
+A rewriter changes a term only where one of its rules matches, and few terms drawn at random match any. cvc5
 prints the rules that its proofs rely on (Nötzli et al., FMCAD 2022). An instance of a rule is drawn as the
 audit of these rules draws it: widths, indices, and most numbers and lists have values with which the premises
 hold. Its left side takes the place of a term of its sort in a formula; what the rule leaves open is filled
@@ -151,7 +151,7 @@ class Rewrites(TermStrategy[TransplantChain]):
         return usable
 
     def _instance(self, rule: Rule, width: int, number: int) -> Graft | None:
-        """An instance of a rule, the same whenever it is asked for; None if there is none that the targets
+        """An instance of a rule, always the same for a number; None if there is none that the targets
         know.
         """
         key = (rule.name, width, number)

@@ -246,7 +246,9 @@ PATTERN = "str[.]|[(]forall |[(]exists |bvadd"
 SETTINGS = {"weaken": ("unlabelled=chain",), "storm": ("nc=20", "nm=20")}
 
 
-@pytest.mark.parametrize("name", ["skeletons", "typefuzz", "opfuzz", "weaken", "storm", "transplant"])
+@pytest.mark.parametrize(
+    "name", ["skeletons", "typefuzz", "opfuzz", "weaken", "storm", "transplant", "rewrites"]
+)
 def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: Toy) -> None:
     words = ("(str.", "(forall ", "(exists ", "(bvadd ")
     given = SETTINGS.get(name, ())
@@ -257,7 +259,7 @@ def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: To
     assert [word for word in words if word in after] == []
 
 
-@pytest.mark.parametrize("name", ["skeletons", "typefuzz", "transplant"])
+@pytest.mark.parametrize("name", ["skeletons", "typefuzz", "transplant", "rewrites"])
 def test_a_test_does_not_depend_on_what_was_asked_before(name: str, corpus_path: Path, toy: Toy) -> None:
     spec = toy(PATTERN)
     alone = texts(list(made(corpus_path, name, (spec, "z3")).generate(25, 30)))
