@@ -151,8 +151,8 @@ class Solver:
         """The rewrite rules that its proofs rely on, as it prints them; UnknownSolver if it cannot."""
         rules = PROFILES[self.family].ask_rules(self.argv) if self.family in PROFILES else ""
         if not rules:
-            able = [family for family, profile in PROFILES.items() if hasattr(profile.code, "ask_rules")]
-            raise UnknownSolver(self.spec, f"it does not print its rewrite rules; {', '.join(able)} can")
+            able = ", ".join(families_with_rules())
+            raise UnknownSolver(self.spec, f"it does not print its rewrite rules; {able} can")
         return rules
 
     @property
@@ -460,6 +460,11 @@ def _ask_version(solver: Solver) -> _Version:
         return _Version(problem=first or f"--version prints nothing ({done.ended} {done.code})")
     commit = _COMMIT.search(text)
     return _Version(first, commit[1] if commit else None)
+
+
+def families_with_rules() -> list[str]:
+    """The solvers that print the rewrite rules of their proofs."""
+    return [family for family, profile in PROFILES.items() if hasattr(profile.code, "ask_rules")]
 
 
 def with_resource_limit(spec: str, limit: int) -> str:

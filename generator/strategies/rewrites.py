@@ -27,11 +27,9 @@ from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, TermStrategy
 from generator.strategies.transplant import GUARDED, Graft, TransplantChain
 from smtlib import Sort, check_script, read_script
-from solvers.specs import find_solver
+from solvers.specs import families_with_rules, find_solver
 
 NO_INSTANCE = "attempts with no instance of a rule of the sort"
-SOLVER = "cvc5"
-"""Whose rules they are."""
 
 CHAIN = 10
 _INSTANCES = 8
@@ -196,19 +194,21 @@ def _instance(rule: Rule, width: int, chance: random.Random) -> Graft | None:
     return Graft.of_term(rule.name, checked.assertions[-1].args[0])
 
 
-@lru_cache(maxsize=4)
-def _rules_of(spec: str) -> tuple[Rule, ...]:
-    return tuple(read_rules(find_solver(spec).printed_rules()))
+@lru_cache(maxsize=1)
+def _printed_rules() -> tuple[Rule, ...]:
+    """The rules of the first solver that prints any."""
+    family = next(iter(families_with_rules()))
+    return tuple(read_rules(find_solver(family).printed_rules()))
 
 
 def _make(inputs: StrategyInputs) -> Rewrites:
     given = inputs.settings
-    return Rewrites(inputs.seeds, given.seed, inputs.values, given.solvers, _rules_of(SOLVER))
+    return Rewrites(inputs.seeds, given.seed, inputs.values, given.solvers, _printed_rules())
 
 
 ENTRY = StrategyEntry(
     "rewrites",
-    "left sides of cvc5's rewrite rules in the places of a formula's terms, over its own terms, in chains",
+    "left sides of a solver's rewrite rules in the places of a formula's terms, over its own terms",
     "seeds",
     "nothing",
     _make,

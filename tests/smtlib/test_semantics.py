@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 import z3
-from difftest.audit.script import value_text
 
+from generator.rewriting.script import value_text
 from smtlib import regexes
 from smtlib.semantics import MEANINGS, ArrayValue, Bits, IllTyped, Value
 

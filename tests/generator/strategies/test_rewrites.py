@@ -14,7 +14,7 @@ from corpus.acceptance import probe
 from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.errors import GenerationError
 from generator.rewriting.rules import read_rules
-from generator.strategies.rewrites import Rewrites, _rules_of
+from generator.strategies.rewrites import Rewrites, _printed_rules
 from generator.strategy import Strategy
 from smtlib import check_script, free_variables, read_script
 from tests.generator.small import formulas
@@ -123,7 +123,7 @@ def test_a_solver_that_prints_no_rules_is_one_clear_line(
     monkeypatch: pytest.MonkeyPatch, source: SeedSource
 ) -> None:
     monkeypatch.setattr("solvers.specs.Solver.printed_rules", lambda self: "no rules")
-    _rules_of.cache_clear()
+    _printed_rules.cache_clear()
     with pytest.raises(GenerationError, match="prints no rewrite rules"):
         make_strategy("rewrites", None, StrategySettings(), source)
-    _rules_of.cache_clear()
+    _printed_rules.cache_clear()
