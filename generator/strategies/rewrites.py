@@ -21,11 +21,11 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.rewriting.draw import Drawing
 from generator.rewriting.rules import Assignment, Parameter, Rule, Unknown, read_rules
 from generator.rewriting.script import InstanceText
-from generator.seeds.source import Seed, SeedSource
+from generator.seeds.source import SeedSource
 from generator.settings import Value
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.strategy import COMMON_SETTINGS, TermStrategy
-from generator.strategies.transplant import GUARDED, Graft, TransplantChain
+from generator.strategies.mutation.strategy import COMMON_SETTINGS
+from generator.strategies.transplant import GUARDED, Graft, GraftStrategy, TransplantChain
 from smtlib import Sort, check_script, read_script
 from solvers.specs import families_with_rules, find_solver
 
@@ -39,13 +39,15 @@ _DRAWS = 20
 _USUAL_WIDTH = 8
 _OPEN_SHARE = 0.7
 """Share of instances in which numbers and the elements of lists are open, too."""
+_KEPT = 20_000
+"""Instances that are kept; corpora have hundreds of widths."""
 _RULES_DRAWN = 6
 """Draws of a rule until one has an instance over sorts that the formula has."""
 
 
 class _LeftSide(InstanceText):
-    """The left side of a rule with the names of what is open. In it are numbers of rules without indices and
-    elements of lists if ``opens``.
+    """The left side of a rule with names for what is open: with ``opens`` also the elements of lists, and the
+    numbers of rules that are not about widths.
     """
 
     def __init__(self, rule: Rule, values: Assignment, opens: bool) -> None:
@@ -75,7 +77,7 @@ class _LeftSide(InstanceText):
         return names
 
 
-class Rewrites(TermStrategy[TransplantChain]):
+class Rewrites(GraftStrategy):
     """Chains of instances of rules."""
 
     name = "rewrites"
@@ -100,10 +102,6 @@ class Rewrites(TermStrategy[TransplantChain]):
     def fingerprint(self) -> str:
         """Names the seeds and the rules that the tests come from."""
         return f"{self.seeds.fingerprint[:8]}{self._rules[:8]}"
-
-    def start(self, seed: Seed) -> TransplantChain:
-        """The seed's assertions and the terms in them."""
-        return TransplantChain(seed, self.operators)
 
     def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
         """One try to put the left side of a rule into the place of a term."""
@@ -154,6 +152,8 @@ class Rewrites(TermStrategy[TransplantChain]):
         """
         key = (rule.name, width, number)
         if key not in self._instances:
+            if len(self._instances) >= _KEPT:
+                self._instances.clear()
             graft = _instance(rule, width, random.Random(f"{self.seed}/{rule.name}/{width}/{number}"))
             known = graft is not None and all(map(self.operators.knows, graft.operators))
             self._instances[key] = graft if known else None

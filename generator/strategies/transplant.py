@@ -195,7 +195,31 @@ class TransplantChain(Chain):
                 self.sorts |= {declaration.result}
 
 
-class Transplant(TermStrategy[TransplantChain]):
+class GraftStrategy(TermStrategy[TransplantChain]):
+    """Chains of terms from elsewhere, with terms of the formula in their slots."""
+
+    def start(self, seed: Seed) -> TransplantChain:
+        """The seed's assertions and the terms in them."""
+        return TransplantChain(seed, self.operators)
+
+    def plant(
+        self, chain: TransplantChain, number: int, place: Place, graft: Graft, chance: random.Random
+    ) -> bool:
+        """Put ``graft`` into a place of assertion ``number``; whether it fits there."""
+        fill, new = chain.fill(graft, place, chance)
+        made = graft.planted(chain.table, fill)
+        for term in made:
+            chain.pool.measure(term)
+        if not self.fits(chain, number, place, made[-1]):
+            return False
+        chain.declare(new)
+        for term in made:
+            chain.pool.add(term)
+        chain.replace(number, place, made[-1], graft.origin)
+        return True
+
+
+class Transplant(GraftStrategy):
     """Chains of transplanted atoms."""
 
     name = "transplant"
@@ -225,10 +249,6 @@ class Transplant(TermStrategy[TransplantChain]):
         """Names the seeds and the corpus that the tests come from."""
         return f"{self.seeds.fingerprint[:8]}{self.library.fingerprint[:8]}"
 
-    def start(self, seed: Seed) -> TransplantChain:
-        """The seed's assertions and the terms in them."""
-        return TransplantChain(seed, self.operators)
-
     def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
         """One try to put an atom into the place of another."""
         found = chain.place_of_atom(chance)
@@ -239,17 +259,7 @@ class Transplant(TermStrategy[TransplantChain]):
         graft = self._draw(chain, chance)
         if graft is None:
             return False
-        fill, new = chain.fill(graft, place, chance)
-        made = graft.planted(chain.table, fill)
-        for term in made:
-            chain.pool.measure(term)
-        if not self.fits(chain, number, place, made[-1]):
-            return False
-        chain.declare(new)
-        for term in made:
-            chain.pool.add(term)
-        chain.replace(number, place, made[-1], graft.origin)
-        return True
+        return self.plant(chain, number, place, graft, chance)
 
     def _draw(self, chain: TransplantChain, chance: random.Random) -> Graft | None:
         """An atom that says something about terms of the formula."""
