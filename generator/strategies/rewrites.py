@@ -113,17 +113,7 @@ class Rewrites(GraftStrategy):
         if graft is None:
             self.counts[NO_INSTANCE] += 1
             return False
-        fill, new = chain.fill(graft, place, chance)
-        made = graft.planted(chain.table, fill)
-        for term in made:
-            chain.pool.measure(term)
-        if not self.fits(chain, number, place, made[-1]):
-            return False
-        chain.declare(new)
-        for term in made:
-            chain.pool.add(term)
-        chain.replace(number, place, made[-1], f"left side of {graft.origin}")
-        return True
+        return self.plant(chain, number, place, graft, chance)
 
     def _draw(self, chain: TransplantChain, place: Place, chance: random.Random) -> Graft | None:
         """A left side of the sort of a place, rather one over sorts that the formula has."""
@@ -191,7 +181,7 @@ def _instance(rule: Rule, width: int, chance: random.Random) -> Graft | None:
     checked = check_script(read_script(script))
     if checked.errors:
         return None
-    return Graft.of_term(rule.name, checked.assertions[-1].args[0])
+    return Graft.of_term(f"left side of {rule.name}", checked.assertions[-1].args[0])
 
 
 @lru_cache(maxsize=1)

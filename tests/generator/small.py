@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from corpus.learn import import_and_decompose, learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
-from generator import Library
+from generator import Library, SeedSource, seeds_of_folder
 from generator.library import RuleTemplate
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Skeleton, decompose_script
@@ -19,6 +19,13 @@ def formulas() -> list[str]:
     """The formulas of the small corpus."""
     lines = Path(__file__).with_name("formulas.txt").read_text().splitlines()
     return [line for line in lines if line[0] == "("]
+
+
+def seeds_of(texts: Iterable[str], folder: Path) -> SeedSource:
+    """These formulas as seeds, one ``check-sat`` each, written to ``folder`` first."""
+    for number, text in enumerate(texts):
+        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
+    return seeds_of_folder(folder)
 
 
 def make_corpus(folder: Path, path: Path, texts: Sequence[str], probe: bool = True) -> Path:

@@ -17,7 +17,7 @@ from smtlib import BOOL, CheckedScript, check_script, read_script
 from smtlib.horn import read_clauses
 from smtlib.shapes import OBJECTIVES
 from solvers.running.script import Script
-from tests.generator.small import formulas
+from tests.generator.small import formulas, seeds_of
 
 NAMES = ("optimise", "horn", "eliminate")
 OWN = """(declare-const x Int)(push)(minimize (* 3 x))(pop)(assert (< x 9))(maximize (* 7 x))
@@ -26,10 +26,7 @@ OWN = """(declare-const x Int)(push)(minimize (* 3 x))(pop)(assert (< x 9))(maxi
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    folder = tmp_path_factory.mktemp("seeds")
-    for number, text in enumerate(formulas()):
-        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
-    return seeds_of_folder(folder)
+    return seeds_of(formulas(), tmp_path_factory.mktemp("seeds"))
 
 
 def made_by(source: SeedSource, name: str, count: int = 40) -> list[GeneratedTest]:

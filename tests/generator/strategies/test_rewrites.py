@@ -17,7 +17,7 @@ from generator.rewriting.rules import read_rules
 from generator.strategies.rewrites import Rewrites, _printed_rules
 from generator.strategy import Strategy
 from smtlib import check_script, free_variables, read_script
-from tests.generator.small import formulas
+from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
 RULES = read_rules("""
@@ -43,11 +43,8 @@ RULES = read_rules("""
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    folder = tmp_path_factory.mktemp("seeds")
     texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
-    for number, text in enumerate(texts):
-        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
-    return seeds_of_folder(folder)
+    return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
 
 
 def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:

@@ -14,7 +14,7 @@ from generator import Library, SeedSource, StrategySettings, make_strategy, seed
 from generator.strategies.mutation.strategy import MUTATIONS
 from generator.strategies.transplant import GUARDED, Graft
 from smtlib import Kind, check_script, free_variables, postorder, read_script
-from tests.generator.small import atom, formulas, library_of
+from tests.generator.small import atom, formulas, library_of, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
 INT = "(declare-const x Int)(declare-const y Int)"
@@ -24,12 +24,9 @@ TEXT = "(declare-const s String)(declare-const n Int)"
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    folder = tmp_path_factory.mktemp("seeds")
     # cvc5 takes the datatype that holds lists of itself only where simplifying takes it away.
     texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
-    for number, text in enumerate(texts):
-        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
-    return seeds_of_folder(folder)
+    return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
 
 
 def made_of(

@@ -22,7 +22,7 @@ from generator import (
 )
 from generator.strategies.mutation.strategy import MUTATIONS, NO_OPERATOR
 from smtlib import Kind, Term, check_script, free_variables, postorder, read_script
-from tests.generator.small import formulas
+from tests.generator.small import formulas, seeds_of
 
 NAMES = ("typefuzz", "opfuzz")
 
@@ -34,10 +34,7 @@ def is_shared(text: str) -> bool:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    folder = tmp_path_factory.mktemp("seeds")
-    for number, text in enumerate(filter(is_shared, formulas())):
-        (folder / f"f{number:03}.smt2").write_text(text + "\n(check-sat)\n")
-    return seeds_of_folder(folder)
+    return seeds_of(filter(is_shared, formulas()), tmp_path_factory.mktemp("seeds"))
 
 
 def mutants_of(source: SeedSource, name: str, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:
