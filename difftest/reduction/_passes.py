@@ -114,10 +114,7 @@ class Passes:
                 self._checked = checked
                 return
         raw = plain.Script.of(self.text)
-        pieces = tuple(
-            Piece(command.name, raw.data[command.start : command.end].decode("utf-8", "surrogateescape"))
-            for command in raw.commands
-        )
+        pieces = tuple(Piece(command.name, raw.text_of(command)) for command in raw.commands)
         if not self._accept(pieces):
             # Something between the commands matters: nothing can be cut safely here.
             self._pieces = ()

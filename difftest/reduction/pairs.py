@@ -46,7 +46,7 @@ class Pair:
 
 def _commands(text: str) -> Sequence[str]:
     script = Script.of(text)
-    return [script.data[c.start : c.end].decode("utf-8", "surrogateescape") for c in script.commands]
+    return [*map(script.text_of, script.commands)]
 
 
 def pair_of(test: GeneratedTest) -> Pair | None:

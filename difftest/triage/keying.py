@@ -53,9 +53,10 @@ def key_of(
     def shows(trial: str) -> bool:
         return counted(form(trial))
 
-    optimises = finding_class.keyed_by_operators and _without_objectives(text) != text
-    if optimises and shows(_without_objectives(text)):
-        text, optimises = _without_objectives(text), False
+    bare = _without_objectives(text) if finding_class.keyed_by_operators else text
+    optimises = bare != text and not shows(bare)
+    if not optimises:
+        text = bare
     passes = Passes(text, shows, deadline, names=False)
     complete = passes.run(max_rounds=3)
     if finding_class.follows_from_options and (tactic := _applied(passes.text)):
@@ -81,14 +82,14 @@ def _without_objectives(text: str) -> str:
     kept = [c for c in script.commands if c.name not in _OPTIMISE]
     if len(kept) == len(script.commands):
         return text
-    return "".join(script.data[c.start : c.end].decode("utf-8", "surrogateescape") + "\n" for c in kept)
+    return "".join(script.text_of(command) + "\n" for command in kept)
 
 
 def _applied(text: str) -> str:
     """The first ``apply`` of a script, without its parentheses; empty if there is none."""
     script = Script.of(text)
     found = next((c for c in script.commands if c.name == "apply"), None)
-    return "" if found is None else " ".join(script.data[found.start : found.end].decode()[1:-1].split())
+    return "" if found is None else " ".join(script.text_of(found)[1:-1].split())
 
 
 def _with_falsehood(text: str) -> str:

@@ -57,6 +57,10 @@ class Script:
                 break
         return tuple(found)
 
+    def text_of(self, command: Command) -> str:
+        """One of its commands as text, as in ``text``."""
+        return self.data[command.start : command.end].decode("utf-8", "surrogateescape")
+
     def _lexemes(self, command: Command) -> list[str]:
         return lexemes(self._text[command.start : command.end])
 

@@ -152,6 +152,8 @@ def test_a_crash_of_a_tactic_is_keyed_by_the_tactic() -> None:
     assert key == "crash|a|signal SIGSEGV|apply (then simplify qe_rec)"
     assert all(found.complete for found in keys)
     assert str(Key.read(key)) == key
+    odd = key_of(found, "(declare-const x Int)(apply |\udcff|)", lambda trial: "apply" in trial)
+    assert odd.key == "crash|a|signal SIGSEGV|apply |\udcff|"
     wrong = Candidate("soundness", ("a",), "soundness|a|Ints", "a")
     text = "(declare-const x Int)(assert (= (div x x) 1))(apply qe)"
     assert key_of(wrong, text, lambda trial: "(div " in trial).key == "soundness|a|Ints|div"
