@@ -134,6 +134,7 @@ def run_files(
     specs = tuple(solver.spec for solver in solvers)
     settings = CampaignSettings(specs, tests=len(tests), strategy=(tests.name,), bandit=False, **known)
     if options.modes is not ModeKind.DEFAULT:
+        # Without modes the settings stay as earlier versions stored them, so that their replays resume.
         settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
     screen = HuntScreen(title, f" of {len(tests)} files", json)

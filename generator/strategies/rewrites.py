@@ -13,7 +13,6 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 
@@ -24,14 +23,12 @@ from generator.rewriting.script import InstanceText
 from generator.seeds.source import SeedSource
 from generator.settings import Value
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.strategy import COMMON_SETTINGS
-from generator.strategies.transplant import GUARDED, Graft, GraftStrategy, TransplantChain
+from generator.strategies.transplant import GRAFT_SETTINGS, GUARDED, Graft, GraftStrategy, TransplantChain
 from smtlib import Sort, check_script, read_script
 from solvers.specs import families_with_rules, find_solver
 
 NO_INSTANCE = "attempts with no instance of a rule of the sort"
 
-CHAIN = 10
 _INSTANCES = 8
 """Instances of each rule for each width of bit-vectors."""
 _DRAWS = 20
@@ -187,7 +184,7 @@ def _instance(rule: Rule, width: int, chance: random.Random) -> Graft | None:
 @lru_cache(maxsize=1)
 def _printed_rules() -> tuple[Rule, ...]:
     """The rules of the first solver that prints any."""
-    family = next(iter(families_with_rules()))
+    family = families_with_rules()[0]
     return tuple(read_rules(find_solver(family).printed_rules()))
 
 
@@ -203,9 +200,5 @@ ENTRY = StrategyEntry(
     "nothing",
     _make,
     frozenset(("seeds",)),
-    tuple(
-        replace(setting, default=CHAIN) if setting.name == "chain" else setting
-        for setting in COMMON_SETTINGS
-        if setting.name != "operators"
-    ),
+    GRAFT_SETTINGS,
 )

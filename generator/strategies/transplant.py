@@ -47,6 +47,12 @@ GUARDED = "attempts with an atom of a theory that only formulas of this theory g
 CHAIN = 10
 """Tests made of one seed: after more transplants than the formula has atoms, little of it is left."""
 
+GRAFT_SETTINGS = tuple(
+    replace(setting, default=CHAIN) if setting.name == "chain" else setting
+    for setting in COMMON_SETTINGS
+    if setting.name != "operators"
+)
+
 _DRAWS = 6
 """Draws of a term for a slot that is no literal, for ``(< 0 1)`` says nothing, and that is in no other slot
 of the atom, for ``(= x x)`` says little."""
@@ -97,8 +103,8 @@ class Graft:
         return cls(origin, root, slots, operators)
 
     def planted(self, table: TermTable, fill: Mapping[Declaration, Term | Declaration]) -> list[Term]:
-        """The atom with ``fill`` in its slots (terms for constants), made in ``table``: its terms but those
-        of ``fill``, arguments first, the atom last."""
+        """The term with ``fill`` in its slots (terms for constants), made in ``table``: its terms but those
+        of ``fill``, arguments first, the whole term last."""
         made: list[Term] = []
 
         def change(term: Term, args: tuple[Term, ...]) -> Term:
@@ -353,11 +359,7 @@ ENTRY = StrategyEntry(
     _make,
     frozenset(("library", "seeds")),
     (
-        *(
-            replace(setting, default=CHAIN) if setting.name == "chain" else setting
-            for setting in COMMON_SETTINGS
-            if setting.name != "operators"
-        ),
+        *GRAFT_SETTINGS,
         Setting("foreign", 0.1, "share of atoms that also have a sort that the formula has not", 0, 1),
     ),
 )

@@ -345,8 +345,8 @@ def _first_good(folder: FindingFolder) -> str:
 
 
 def counted(causes: Sequence[Cause]) -> Row:
-    """The columns of a row about causes. What one release fixed of one class and solver may be one cause:
-    so there are at least ``fewest``.
+    """The columns of a row about causes. ``fewest`` counts what one release fixed of one class and solver
+    once: it may be one cause, though one that shows as two classes counts twice.
     """
     fewest = {(cause.finding_class, Key.read(cause.key).solver_alone, cause.first_good) for cause in causes}
     return {
