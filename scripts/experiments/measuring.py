@@ -2,7 +2,8 @@
 
 An experiment is a list of units. Each is one run of one tool, kept in a folder of its own below ``units``,
 and ends as one row in that folder's ``row.json``. A unit with a row is never measured again, so that an
-experiment can be stopped at any time, and several processes on different cores can share its folder.
+experiment can be stopped at any time, and several processes on different cores can share its folder. To
+continue on another machine, ``rows.parquet`` alone is enough.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -55,6 +57,7 @@ EXHUME = (
 ROW = "row.json"
 RUN = "run.json"
 UNITS = "units"
+ROWS = "rows.parquet"
 CAMPAIGN = "campaign"
 
 _LIMITS_OF_FILES = (1_000_000, 64 << 30)
@@ -93,7 +96,11 @@ def measure_units(
     A unit is its name, which is a path below the folder, and what it runs; DifftestError if its row says that
     it ran something else. No unit is started that could not run for ``seconds`` before the ``deadline`` (of
     ``time.monotonic``). Units that another process works on are left to it.
+
+    A folder that has ``rows.parquet`` but no units begins with these rows.
     """
+    if not (out / UNITS).exists():
+        _unpack_rows(out, [name for name, _ in units])
     for name, what in units:
         row = _read_row(out / UNITS / name)
         if row is not None and row["what"] != what:
@@ -113,13 +120,44 @@ def measure_units(
         try:
             if _read_row(folder) is None:
                 say(f"{number} of {len(units)}: {name}")
-                put_json(folder / ROW, {**measure(name, folder), "what": what})
+                put_json(folder / ROW, {**measure(name, folder), "unit": name, "what": what})
         except Stopped:
             say(f"{name} is not finished; the same command continues")
             break
         finally:
             os.close(lock)
-    return [row for name, _ in units if (row := _read_row(out / UNITS / name)) is not None]
+    rows = ((name, _read_row(out / UNITS / name)) for name, _ in units)
+    return [row | {"unit": name} for name, row in rows if row is not None]
+
+
+def _unpack_rows(out: Path, units: Sequence[str]) -> None:
+    """Make the folders of those of these units that ``rows.parquet`` has, all at once; DifftestError if the
+    file has no such rows.
+    """
+    file = out / ROWS
+    if not file.is_file():
+        return
+    try:
+        with closing(duckdb.connect(config={"threads": "1"})) as opened:
+            table = opened.execute("select * from read_parquet(?)", [str(file)])
+            columns = [(name, str(kind) == "JSON") for name, kind, *_ in table.description]
+            kept: dict[str, Row] = {}
+            for values in table.fetchall():
+                pairs = zip(columns, values, strict=True)
+                row = {name: json.loads(v) if is_json and v else v for (name, is_json), v in pairs}
+                kept[row["unit"]] = row
+    except (duckdb.Error, KeyError, ValueError) as problem:
+        raise DifftestError(f"{file} has no rows of an experiment: {problem}; name a new folder") from problem
+    with tempfile.TemporaryDirectory(dir=out, prefix=".units-") as drafts:
+        draft = Path(drafts) / UNITS
+        for name in units:
+            if name in kept:
+                (draft / name).mkdir(parents=True)
+                put_json(draft / name / ROW, kept[name])
+        if draft.exists():
+            # Another process may have been first.
+            with suppress(OSError):
+                draft.rename(out / UNITS)
 
 
 def _read_row(folder: Path) -> Row | None:
@@ -413,8 +451,8 @@ def write_results(
     tables: Sequence[Table],
     plots: Sequence[Plot],
 ) -> None:
-    """Write ``rows.parquet`` with these columns (name and type) and the page ``index.html``."""
-    put_parquet(out / "rows.parquet", rows, columns)
+    """Write ``rows.parquet`` with the unit and these columns (name and type), and the page ``index.html``."""
+    put_parquet(out / ROWS, rows, {"unit": "varchar", **columns})
     write_html(out / "index.html", "experiment.html", title=title, about=about, tables=tables, plots=plots)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -121,6 +124,60 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
     got = run("equal-time", *changed, "--repeats", 2)
     assert got.returncode == 2
     assert "name a new folder" in got.stderr
+
+
+UNIT_COLUMNS = {"tool": "varchar", "names": "json", "what": "varchar"}
+
+
+def measured(out: Path, *names: str) -> tuple[list[str], list[dict[str, Any]]]:
+    """The units that were measured, and the rows of all."""
+    ran: list[str] = []
+
+    def measure(name: str, folder: Path) -> dict[str, Any]:
+        assert folder.is_dir()
+        ran.append(name)
+        return {"tool": "t", "names": [name, HOSTILE]}
+
+    units = [(name, "as before") for name in names]
+    return ran, script("measuring.py").measure_units(out, units, measure, 0, math.inf, threading.Event())
+
+
+def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    ran, rows = measured(here, "a/1", "a/2")
+    assert ran == ["a/1", "a/2"]
+    script("measuring.py").write_results(here, "T", "", rows, UNIT_COLUMNS, [], [])
+    there.mkdir()
+    shutil.copy(here / "rows.parquet", there)
+    ran, again = measured(there, "a/1", "a/3", "a/2")
+    assert ran == ["a/3"]
+    assert again[0] == rows[0] and again[2] == rows[1]
+    assert not list(there.glob(".units-*"))
+
+    # Once there are units, a folder that is deleted is measured again.
+    shutil.rmtree(there / "units" / "a" / "1")
+    assert measured(there, "a/1", "a/3", "a/2")[0] == ["a/1"]
+
+
+@pytest.mark.parametrize("text", ["", "no Parquet", "select 1 as x"])
+def test_a_file_without_rows_of_an_experiment_is_one_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "rows.parquet"
+    file.write_text(text)
+    if text.startswith("select"):
+        duckdb.execute(f"copy ({text}) to '{file}' (format parquet)")
+    with pytest.raises(ExhumeError, match=r"rows\.parquet has no rows of an experiment"):
+        measured(tmp_path, "a/1")
+    assert not (tmp_path / "units").exists()
+
+
+def test_rows_name_no_folder_outside_the_experiment(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    rows = [{"unit": name, "tool": "t", "names": [], "what": "as before"} for name in ("../../away", "a/1")]
+    columns = {"unit": "varchar", **UNIT_COLUMNS}
+    script("measuring.py").put_parquet(out / "rows.parquet", rows, columns)
+    assert measured(out, "a/1", "a/2")[0] == ["a/2"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
 @pytest.mark.thorough
