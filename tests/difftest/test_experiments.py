@@ -173,7 +173,8 @@ def test_a_file_without_rows_of_an_experiment_is_one_line(tmp_path: Path, text: 
 def test_rows_name_no_folder_outside_the_experiment(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    rows = [{"unit": name, "tool": "t", "names": [], "what": "as before"} for name in ("../../away", "a/1")]
+    row: dict[str, Any] = {"tool": "t", "names": [], "what": "as before"}
+    rows = [{"unit": name, **row} for name in ("../../away", "a/1")]
     columns = {"unit": "varchar", **UNIT_COLUMNS}
     script("measuring.py").put_parquet(out / "rows.parquet", rows, columns)
     assert measured(out, "a/1", "a/2")[0] == ["a/2"]
