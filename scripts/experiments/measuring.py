@@ -351,6 +351,8 @@ def settle(campaign: Path, reduction: float, bisect: bool, stop: threading.Event
     """Reduce the findings of a campaign for ``reduction`` seconds each (0: not at all), find their releases,
     and merge those of one cause.
     """
+    if not any((campaign / "findings").iterdir()):
+        return
     if reduction:
         exhume(stop, "reduce", "--all", str(campaign), "--time", f"{reduction:g}s")
     if bisect:

@@ -367,6 +367,8 @@ def row(release: str, arm: str, repeat: int, **found: float) -> dict[str, Any]:
         "to_find": ["a", "b"],
         "found_after": found,
         "found": len(found),
+        "fixed_later": 1,
+        "fixed_names": [f"k{repeat} 9"] if arm == "with" else ["k1 9"],
         "causes": 3,
         "tests": 100,
     }
@@ -376,22 +378,24 @@ def test_complete_repeats_of_all_releases_are_compared() -> None:
     future = script("future-bugs")
     rows = [row(r, "with", n, a=5.0, b=9.0) for r in ("4.1", "4.2") for n in (1, 2, 3)]
     rows += [row("4.1", "without", n) for n in (1, 2, 3)] + [row("4.2", "without", n, a=50.0) for n in (1, 2)]
-    fuzzers, repeats = future.pooled(rows, 60.0)
-    assert repeats == 2
+    fuzzers = future.pooled(rows, 60.0)
+    assert future.complete(rows) == [1, 2]
     assert [fuzzer.name for fuzzer in fuzzers] == ["with", "without"]
     assert [fuzzer.counts for fuzzer in fuzzers] == [[4, 4], [1, 1]]
     assert fuzzers[0].bugs == ("4.1/a", "4.1/b", "4.2/a", "4.2/b")
     everything, each, papers = future.tables_of(rows, 60.0)
     assert everything.rows[0][:4] == ["with", "4", "4", "5 s"]
     assert everything.rows[1][:4] == ["without", "4", "1", "-"]
-    assert everything.rows[1][-1] == "1.00"
-    assert each.rows[3] == ["4.2", "without", "2", "5", "2", "1", "3", "100", "1"]
+    assert everything.rows[1][6] == "1.00"
+    assert [line[7:] for line in everything.rows] == [["2", "-", "-"], ["2", "-", "0.50"]]
+    assert [len(fixed.bugs) for fixed in future.pooled_causes(rows, 60.0)] == [6, 6]
+    assert each.rows[3] == ["4.2", "without", "2", "5", "2", "1", "1", "3", "100", "1"]
     assert ("HistFuzz", "z3 4.8.14, cvc5 0.0.5", "120", "10") in papers.rows
     over_time, shared = future.plots_of(rows, 60.0)
     assert over_time.head == ["arm", "seconds", "bugs"]
     assert [list(line) for line in shared.rows[2:]] == [["with alone", "3"], ["with and without alone", "1"]]
-    assert future.pooled(rows[:1] + rows[6:7], 60.0)[1] == 1
-    assert future.pooled(rows[:1] + rows[-1:], 60.0) == ([], 0)
+    assert future.complete(rows[:1] + rows[6:7]) == [1]
+    assert future.pooled(rows[:1] + rows[-1:], 60.0) == []
 
 
 def test_bugs_of_the_history_are_not_to_be_found() -> None:
@@ -456,6 +460,9 @@ def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: 
     assert got["to_find"] == sorted(bug.id for bug in split.future[:3])
     assert set(got["found_after"]) <= set(got["to_find"])
     assert (got["hits"] > 0) == bool(got["found"])
+    assert got["fixed_later"] == len(got["fixed_names"]) <= got["causes"]
+    # A first good release stands at the end of each.
+    assert all(name.split("|")[1].startswith("z3-4.8.6") and " 4." in name for name in got["fixed_names"])
     assert (got["arm"], got["release"], got["starts"] >= 1) == ("opfuzz", "4.8.6", True)
     assert rows_of(run("future-bugs", *options)) == [got]
     corpus = tmp_path / "out" / "corpora" / "4.8.6" / "history.duckdb"
