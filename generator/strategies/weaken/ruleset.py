@@ -234,7 +234,7 @@ def read_rule(sexp: SExp, theory: str, theories: Theories) -> Rule:
         name,
         theory,
         str(parts.get(":about", '""')).strip('"'),
-        str(parts.get(":paper", "")),
+        str(parts.get(":paper", '""')).strip('"'),
         float(str(parts.get(":weight", _EQUAL_WEIGHT if has_law and sexp[2][0] == "<=>" else 1))),
         tuple(laws),
         ("->", "<-") if use == "both" else (use,),

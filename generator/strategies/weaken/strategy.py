@@ -95,6 +95,16 @@ class WeakenStrategy(SeedStrategy):
         script = seed.script()
         walker = Walker(script, targets=seed.targets)
         texts: dict[Term, str] = dict(script.assertion_texts)
+        try:
+            yield from self._walks(seed, walker, texts, chance)
+        finally:
+            # The caller stops before the last one.
+            self.counts.update(walker.counts)
+
+    def _walks(
+        self, seed: Seed, walker: Walker, texts: dict[Term, str], chance: random.Random
+    ) -> Iterator[Mutant]:
+        script = seed.script()
         made = stuck = 0
         while made < self.per_seed and not stuck:
             start = script.assertions
@@ -116,7 +126,6 @@ class WeakenStrategy(SeedStrategy):
                 notes.append(applied.rule)
                 yield self._mutant(seed, walker, texts, before, assertions, direction, answer, notes)
                 made += 1
-        self.counts.update(walker.counts)
 
     def _way(self, seed: Seed, chance: random.Random) -> tuple[int, Answer | None]:
         """The direction of a walk from ``seed``, and the answer that it keeps."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from generator import GeneratedTest, GenerationError, StrategySettings, make_str
 from generator.seeds.source import Answer, SeedSource
 from generator.strategies.weaken import SETTINGS, WeakenStrategy
 from generator.strategies.weaken.ruleset import default_rules
+from generator.strategies.weaken.walk import Walker
 from smtlib import check_script, read_script
 from tests.generator.strategies.weaken.proving import ask_z3
 from tests.generator.strategies.weaken.test_walk import SEEDS
@@ -115,6 +117,18 @@ def test_walks_that_keep_answers_take_all_seeds(folder: Path) -> None:
     assert all(bool(test.implied_by) is not bool(test.implies) for test in tests)
     for test in tests:
         assert test.known[0] is None or ask_z3(test.text, 500) in (test.known[0], "unknown")
+
+
+def test_what_walks_count_is_kept_of_every_seed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Walker.step
+
+    def counted(self: Walker, *given: Any) -> Any:
+        self.counts["steps"] += 1
+        return step(self, *given)
+
+    monkeypatch.setattr(Walker, "step", counted)
+    made = strategy(folder, "iterations=5")
+    assert len(list(made.generate(0, 20))) == made.counts["steps"] == 20
 
 
 def test_seeds_without_answer_are_skipped_with_a_count(folder: Path) -> None:
