@@ -14,7 +14,6 @@ names of the second formula, bound ones too, get an ending of their own: nothing
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +21,11 @@ from itertools import islice
 
 from generator.declaring import StrategyEntry
 from generator.errors import GenerationError
-from generator.limits import refusal
+from generator.seeds.halves import Half, Place
+from generator.seeds.pairs import PARTNERS, TRIES, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Answer, Seed, SeedSkipped, SeedSource, random_for
-from generator.seeds.strategy import Mutant, SeedStrategy
+from generator.seeds.strategy import Mutant
 from generator.settings import Setting, Value, integer
 from generator.strategies.fusion.functions import (
     Fusion,
@@ -34,7 +34,7 @@ from generator.strategies.fusion.functions import (
     functions_for,
     instantiate,
 )
-from generator.strategies.fusion.halves import Half, Place, Template
+from generator.strategies.fusion.templates import Template
 from generator.strategies.storm.openness import open_functions
 from generator.text import comment
 from smtlib import Declaration, Sort, postorder
@@ -50,24 +50,11 @@ SETTINGS = (
     Setting("answer", "both", "which formulas are joined", choices=("both", "sat", "unsat")),
 )
 
-MAX_TERMS = 10_000
-"""Formulas with more distinct terms are not fused: each test would take a tenth of a second to print, and
-solvers rarely decide it."""
-
-_PARTNERS = 20
-"""Partners that are tried for a seed."""
-
-_TRIES = 3
-"""At most this many fusions are made per test of a pair, since some come out the same."""
-
 _SHARES = (0.25, 0.5, 0.75, 1.0)
 """How many of a variable's occurrences are replaced; drawn per variable."""
 
 _LEAST_SHARE = 25
 """Of a hundred visits, at least this many are of satisfiable seeds, and as many of unsatisfiable ones."""
-
-_KEPT = 256
-"""Printed halves that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +83,7 @@ class _Tie:
     names: Mapping[str, str]
 
 
-class FusionStrategy(SeedStrategy):
+class FusionStrategy(PairStrategy):
     """Fusion over seeds with known answers. ``counts`` has the pairs that could not be joined, by cause."""
 
     name = "fusion"
@@ -109,13 +96,10 @@ class FusionStrategy(SeedStrategy):
         solvers: Sequence[str] = REFERENCES,
     ) -> None:
         values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
-        super().__init__(seeds, seed, values, PER_PAIR)
-        self.solvers = tuple(solvers)
+        super().__init__(seeds, seed, values, PER_PAIR, solvers)
         self.pairs = integer(values, "pairs")
         self._ways: dict[tuple[object, ...], _Ways] = {}
         self._accepted: dict[tuple[object, ...], bool] = {}
-        self._unusable: dict[SeedScript, str] = {}
-        self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
         answer_setting = values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
         self.answers = [a for a in known if answer_setting in ("both", a) and seeds.count(a)]
@@ -144,8 +128,8 @@ class FusionStrategy(SeedStrategy):
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """:data:`PER_PAIR` fusions of ``seed`` with one partner; none if no partner fits."""
-        for _ in range(_PARTNERS):
-            if not self._is_usable(seed):
+        for _ in range(PARTNERS):
+            if not self.is_usable(seed):
                 return
             made = 0
             for mutant in self._fused(seed, self.seeds.draw(chance, seed.answer), chance):
@@ -164,7 +148,7 @@ class FusionStrategy(SeedStrategy):
         made = 0
         try:
             first, second = self._pair(answer, turn)
-            if self._is_usable(first):
+            if self.is_usable(first):
                 for mutant in self._fused(first, second, chance):
                     yield mutant
                     made += 1
@@ -181,40 +165,13 @@ class FusionStrategy(SeedStrategy):
         partner = order[(place + order[further % len(order)]) % len(order)]
         return self.seeds.nth(order[place], answer), self.seeds.nth(partner, answer)
 
-    def _why_not(self, script: SeedScript) -> str:
-        """Why a seed is not fused, whatever its partner; looked up, for partners are drawn often."""
-        found = self._unusable.get(script)
-        if found is None:
-            if len(self._unusable) == _KEPT:
-                self._unusable.clear()
-            found = self._unusable[script] = _unusable(script, self.solvers)
-        return found
-
-    def _is_usable(self, seed: Seed) -> bool:
-        unusable = self._why_not(seed.script())
-        if unusable:
-            self.counts[f"seed: {unusable}"] += 1
-        elif not self._half(seed, "").occurrences:
-            unusable = "no variables"
-            self.counts[f"seed: {unusable}"] += 1
-        return not unusable
-
-    def _half(self, seed: Seed, ending: str) -> Half:
-        key = (seed.text, ending)
-        found = self._halves.get(key)
-        if found is None:
-            found = self._halves[key] = Half.of(seed, seed.script(), ending)
-            if len(self._halves) > _KEPT:
-                self._halves.popitem(last=False)
-        return found
-
     def _fused(self, seed: Seed, partner: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Fusions of a pair, each once; fewer where small formulas allow no more, none where they do not
         fit."""
-        why = self._why_not(partner.script()) or _unfit(seed.script(), partner.script(), seed.answer == "sat")
+        why = self.why_not(partner.script()) or _unfit(seed.script(), partner.script(), seed.answer == "sat")
         if not why:
-            first = self._half(seed, "")
-            second = self._half(partner, first.ending)
+            first = self.half(seed, "")
+            second = self.half(partner, first.ending)
             if not self._fusible(first, second):
                 why = "no variables that a function takes"
         if why:
@@ -222,7 +179,7 @@ class FusionStrategy(SeedStrategy):
             return
         seeds = (seed, partner)
         seen: set[str] = set()
-        for _ in range(_TRIES * PER_PAIR):
+        for _ in range(TRIES * PER_PAIR):
             text, notes = self._joined(first, second, chance)
             if text not in seen:
                 seen.add(text)
@@ -259,7 +216,7 @@ class FusionStrategy(SeedStrategy):
         if known == "sat":
             asserted = "".join([f"(assert {a})\n" for a in (*left, *right)])
         else:
-            asserted = f"(assert (or {_conjunction(left)} {_conjunction(right)}))\n"
+            asserted = f"(assert (or {conjunction(left)} {conjunction(right)}))\n"
             for tie in ties:
                 for variable, template in tie.ways.equations:
                     asserted += f"(assert (= {tie.names[variable]} {template.text(tie.names)}))\n"
@@ -316,19 +273,6 @@ def _replacements(half: Half, ties: Sequence[_Tie], variable: str, chance: rando
     return new
 
 
-def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
-    """Why a seed is not fused, whatever its partner."""
-    if script.logic != "ALL":
-        return "higher order"
-    for number, term in enumerate(script.terms):
-        if number == MAX_TERMS:
-            return "too large to fuse"
-        found = refusal(term, solvers)
-        if found:
-            return found
-    return ""
-
-
 def _unfit(first: SeedScript, second: SeedScript, satisfiable: bool) -> str:
     if satisfiable and not open_functions(first).isdisjoint(open_functions(second)):
         return "both may want what the standard leaves open"
@@ -341,10 +285,6 @@ def _new_name(base: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-def _conjunction(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
 ENTRY = StrategyEntry(

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import z3
 
-import generator.strategies.fusion.strategy as strategy_module
+import generator.seeds.pairs as pairs_module
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.scopes import Endings, Prelude, free_ending, names_of
+from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript, read_seed
 from generator.seeds.source import Answer, Seed, SeedSource
 from generator.strategies.fusion import FusionStrategy
-from generator.strategies.fusion.halves import Half, Template
+from generator.strategies.fusion.templates import Template
 from smtlib import check_script, free_variables, print_term, read_script
 
 # Both of each pair use the same names for other things.
@@ -267,10 +268,10 @@ def test_every_pair_has_its_turn_before_one_comes_again(seeds: SeedSource) -> No
 
 
 def test_large_formulas_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strategy_module, "MAX_TERMS", 8)
+    monkeypatch.setattr(pairs_module, "MAX_TERMS", 8)
     strategy = FusionStrategy(write_seeds(tmp_path, ["unsat-int.smt2", "unsat-bv-too.smt2"]), 1)
     assert {t.text.count("unsat-bv-too") for t in strategy.generate(0, 20)} == {0}
-    assert strategy.counts["seed: too large to fuse"] > 0
+    assert strategy.counts["seed: too large to join"] > 0
 
 
 def test_what_a_target_solver_refuses_is_skipped(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""One of two formulas to be fused, as text in which its variables can be replaced, one occurrence at a time.
+"""One of two formulas to be joined, as text in which its variables can be replaced, one occurrence at a time.
 
-A half is printed once. What a fusion changes is the text in the places of its variables, so a test costs a
+A half is printed once. What a join changes is the text in the places of its variables, so a test costs a
 few strings and not a new formula. Where the printer shares a term by ``let``, an occurrence in it is one
 place.
 """
@@ -14,7 +14,7 @@ from functools import cached_property
 from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
-from smtlib import Declaration, Kind, Naming, Term, postorder, print_term
+from smtlib import Declaration, Kind, Term, postorder, print_term
 
 Place = tuple[int, int]
 """An occurrence of a variable: the assertion's number, and which of its pieces."""
@@ -108,22 +108,3 @@ def _in_patterns(assertion: Term) -> list[Term]:
         if term.op.kind is Kind.ANNOTATION and len(term.args) > 1:
             found += postorder(term.args[1:])
     return found
-
-
-class Template:
-    """A term over x, y and z as text, for other names in their places."""
-
-    def __init__(self, term: Term) -> None:
-        self._pieces = print_term(term, _Places()).split(_MARK)
-
-    def text(self, names: Mapping[str, str]) -> str:
-        """The term with these names for x, y and z."""
-        pieces = self._pieces
-        return "".join([names[p] if n % 2 else p for n, p in enumerate(pieces)])
-
-
-class _Places(Naming):
-    def head(self, term: Term) -> str:
-        """The text of a term's head."""
-        text = super().head(term)
-        return f"{_MARK}{text}{_MARK}" if term.op.kind is Kind.SYMBOL else text

@@ -1,0 +1,88 @@
+"""What the strategies share that join two seeds: which seeds can be joined, and their halves."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+from generator.limits import refusal
+from generator.seeds.halves import Half
+from generator.seeds.script import SeedScript
+from generator.seeds.source import Seed, SeedSource
+from generator.seeds.strategy import SeedStrategy
+from generator.settings import Value
+
+MAX_TERMS = 10_000
+"""Formulas with more distinct terms are not joined: each test would take a tenth of a second to print, and
+solvers rarely decide it."""
+
+PARTNERS = 20
+"""Partners that are tried for a seed."""
+
+TRIES = 3
+"""At most this many joins are made per test of a pair, since some come out the same."""
+
+_KEPT = 256
+"""Printed halves that are kept."""
+
+
+class PairStrategy(SeedStrategy):
+    """Base of the strategies that join two seeds. ``counts`` has what could not be joined, by cause."""
+
+    def __init__(
+        self,
+        seeds: SeedSource,
+        seed: int,
+        settings: Mapping[str, Value],
+        per_seed: int,
+        solvers: Sequence[str],
+    ) -> None:
+        super().__init__(seeds, seed, settings, per_seed)
+        self.solvers = tuple(solvers)
+        self._unusable: dict[SeedScript, str] = {}
+        self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
+
+    def why_not(self, script: SeedScript) -> str:
+        """Why a seed is not joined, whatever its partner; looked up, for partners are drawn often."""
+        found = self._unusable.get(script)
+        if found is None:
+            if len(self._unusable) == _KEPT:
+                self._unusable.clear()
+            found = self._unusable[script] = _unusable(script, self.solvers)
+        return found
+
+    def is_usable(self, seed: Seed) -> bool:
+        """Whether a seed can be joined and has variables. Counts the cause if not."""
+        unusable = self.why_not(seed.script())
+        if not unusable and not self.half(seed, "").occurrences:
+            unusable = "no variables"
+        if unusable:
+            self.counts[f"seed: {unusable}"] += 1
+        return not unusable
+
+    def half(self, seed: Seed, ending: str) -> Half:
+        """The half that a seed makes, each of its names with this ending."""
+        key = (seed.text, ending)
+        found = self._halves.get(key)
+        if found is None:
+            found = self._halves[key] = Half.of(seed, seed.script(), ending)
+            if len(self._halves) > _KEPT:
+                self._halves.popitem(last=False)
+        return found
+
+
+def conjunction(texts: Sequence[str]) -> str:
+    """The conjunction of formulas as text."""
+    return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
+
+
+def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
+    if script.logic != "ALL":
+        return "higher order"
+    for number, term in enumerate(script.terms):
+        if number == MAX_TERMS:
+            return "too large to join"
+        found = refusal(term, solvers)
+        if found:
+            return found
+    return ""
