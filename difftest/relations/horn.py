@@ -26,6 +26,7 @@ CLOSED = (
     "The second script asserts that some clause is false where the predicates hold for what the clauses "
     "derive in {} rounds. If no interpretation satisfies all clauses, this one does not."
 )
+_RECURSIVE = ("define-fun-rec", "define-funs-rec")
 _ROUNDS = 5
 ARGUMENT = "argument!"
 """How the names of the arguments begin where a predicate is defined."""
@@ -36,6 +37,9 @@ def clauses_of(case: Case) -> tuple[list[Declaration], list[Clause]]:
     symbols = [d for command in case.state.symbols.values() for d in command.declarations]
     if not symbols or any(d.result is not BOOL for d in symbols) or case.state.uninterpreted:
         raise NotCheckable("no Horn clauses")
+    if any(command.name in _RECURSIVE for command in case.state.commands):
+        # No function may satisfy them, as (g x) = 1 + (g x). Then every formula is unsatisfiable.
+        raise NotCheckable("recursive definitions")
     try:
         return symbols, read_clauses((*case.assertions, *case.state.assumed), set(symbols))
     except NotHorn as problem:

@@ -201,6 +201,15 @@ def test_a_value_that_is_left_open_is_no_contradiction(relation: str, fake: Fake
     assert tried(fake("say('sat')", "z3-liar"), OPEN.replace("/ 1.0 0.0", "/ 1.0 4.0"), relation)[0]
 
 
+@pytest.mark.parametrize("relation", ["horn", "fixedpoint"])
+def test_a_definition_that_no_function_satisfies_is_no_contradiction(relation: str, fake: Fake) -> None:
+    text = """(define-fun-rec g ((x Int)) Int (+ 1 (g x)))(declare-fun p (Int) Bool)
+(assert (forall ((x Int)) (=> (= (g x) 0) (p x))))(assert (forall ((x Int)) (=> (p x) false)))(check-sat)"""
+    assert tried(fake("say('unsat')", "z3-liar"), text, relation) == ([], {"recursive definitions": 1})
+    plain = text.replace("(define-fun-rec g ((x Int)) Int (+ 1 (g x)))", "(define-fun g ((x Int)) Int x)")
+    assert tried(fake("say('unsat')", "z3-liar"), plain, relation)[0]
+
+
 def test_what_is_not_horn_is_not_judged() -> None:
     text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (or (p x) (p (+ x 1)))))(check-sat)"
     assert tried(find_solver("z3"), text, "horn") == ([], {"no Horn clauses": 1})

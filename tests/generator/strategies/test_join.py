@@ -1,0 +1,124 @@
+"""The strategy join: two formulas in one, with constants of the first in the places of the second's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.acceptance import probe
+from generator import GeneratedTest, GenerationError, SeedSource, StrategySettings, make_strategy
+from generator.seeds.source import Answer, seeds_of_folder
+from smtlib import check_script, free_variables, read_script
+from tests.generator.small import formulas, seeds_of
+from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.strategies.weaken.proving import ask_z3
+
+SAT = "(declare-fun x () Int)(declare-fun s () String)(assert (> x 3))(assert (= (str.len s) x))(check-sat)"
+UNSAT = "(declare-fun x () Int)(declare-fun y () Int)(assert (< (* x x) 0))(assert (> y x))(check-sat)"
+OTHER = "(declare-fun x () Int)(declare-fun s () String)(assert (str.prefixof s (str.from_int x)))(check-sat)"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
+    return seeds_of([text for text in formulas() if is_shared(text)], tmp_path_factory.mktemp("seeds"))
+
+
+def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[GeneratedTest]:
+    made = make_strategy("join", None, StrategySettings(seed=seed, given=given), source)
+    return list(made.generate(start, stop))
+
+
+def seeds_with(folder: Path, answers: Mapping[str, Answer | None]) -> SeedSource:
+    folder.mkdir()
+    for number, text in enumerate(answers):
+        (folder / f"{number}.smt2").write_text(text)
+    known = {sha256(text.encode()).hexdigest(): answer for text, answer in answers.items() if answer}
+    return seeds_of_folder(folder, known)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 100_000), st.integers(0, 2000))
+def test_a_test_reads_back_and_is_well_sorted(source: SeedSource, seed: int, index: int) -> None:
+    (test,) = made_of(source, index, index + 1, seed=seed)
+    checked = check_script(read_script(test.text))
+    assert checked.errors == []
+    assert all(free_variables(term) == [] for term in checked.assertions)
+    assert checked.commands[-1].name == "check-sat"
+
+
+def test_both_solvers_take_the_tests(source: SeedSource) -> None:
+    texts = [test.text for test in made_of(source, 0, 150, seed=5)]
+    for solver in ("z3", "cvc5"):
+        answers = zip(probe(texts, solver), texts, strict=True)
+        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
+
+
+def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource) -> None:
+    together = made_of(source, 12, 30)
+    assert [made_of(source, index, index + 1)[0] for index in range(12, 30)] == together
+    assert len({test.text.partition("(set-logic")[2] for test in together}) == len(together)
+
+
+def test_the_second_formula_speaks_of_constants_of_the_first(source: SeedSource) -> None:
+    for test in made_of(source, 0, 100):
+        header, _, body = test.text.partition("(set-logic ALL)\n")
+        first, second = re.findall(r"; from (\S+) and (\S+)", header)[0]
+        assert first != second
+        (way,) = re.findall(r"; joined by (\S+)", header)
+        assert way == "and" or f"(assert ({way} " in body
+        shared = re.findall(r"; (\S+) is (\S+)\n", header)
+        asserted = re.findall(r"[^\s()]+", body.partition("(assert")[2])
+        for old, new in shared:
+            assert f" {new} () " in body or f"(declare-const {new} " in body
+            assert new in asserted
+            assert old not in asserted
+
+
+def test_answers_are_known_where_they_follow(tmp_path: Path) -> None:
+    source = seeds_with(tmp_path / "seeds", {SAT: "sat", UNSAT: "unsat", OTHER: None})
+    found = set()
+    for test in made_of(source, 0, 300):
+        way, first = re.findall(r"joined by (\S+)", test.text)[0], "0.smt2" if "from 0" in test.text else ""
+        expected = "unsat" if way == "and" and "1.smt2" in test.text else None
+        expected = "sat" if way == "or" and first else expected
+        assert test.known == (expected,)
+        if expected:
+            assert ask_z3(test.text, 500) in (expected, "unknown"), test.text
+        found.add((way, expected))
+    assert {("and", "unsat"), ("or", "sat"), ("and", None), ("or", None), ("=", None)} <= found
+
+
+def test_sorts_of_a_formulas_own_are_not_shared(tmp_path: Path) -> None:
+    own = "(declare-sort {0} 0)(declare-fun {1} () {0})(declare-fun n () Int)(assert (distinct {1} {1}))"
+    texts = [own.format("S", "a") + "(assert (> n 1))(check-sat)"]
+    texts.append(own.format("S", "b") + "(assert (< n 2))(check-sat)")
+    texts.append(own.format("Set", "c") + "(assert (= n 3))(check-sat)")
+    source = seeds_with(tmp_path / "seeds", dict.fromkeys(texts))
+    for test in made_of(source, 0, 40):
+        assert re.findall(r"; (\S+) is (\S+)\n", test.text) == [("n_2", "n")]
+        assert check_script(read_script(test.text)).is_well_sorted
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (SAT,),
+        (
+            "(declare-fun p () Bool)(assert p)(check-sat)",
+            "(declare-fun q () Bool)(assert (not q))(check-sat)",
+        ),
+        (SAT, "(declare-fun r () Real)(assert (> r 0.0))(check-sat)"),
+        (SAT, "(assert (= 1 2))(check-sat)"),
+    ],
+    ids=["one formula", "truth values only", "no common sort", "no constants"],
+)
+def test_without_a_partner_there_is_one_error(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    source = seeds_with(tmp_path / "seeds", dict.fromkeys(texts))
+    with pytest.raises(GenerationError, match="join makes no test from 100 seeds in a row"):
+        made_of(source, 0, 1)
