@@ -503,6 +503,17 @@ def test_a_program_without_the_option_for_string_functions_takes_its_answer_back
     assert (len(summary.findings), summary.unconfirmed) == (shown, 1 - shown)
 
 
+@pytest.mark.parametrize(("body", "shown"), [("(+ 1 (g v))", 0), ("(ite (< v 1) 0 (g (- v 1)))", 1)])
+def test_a_recursive_definition_that_no_function_satisfies_is_no_finding(
+    body: str, shown: int, fake: Fake, tmp_path: Path
+) -> None:
+    text = f"(define-fun-rec g ((v Int)) Int {body})(declare-const x Int)(assert (> x 1))(check-sat)"
+    lenient = fake("say('sat')", "lenient")
+    strict = fake("say('unsat' if '(+ 1 (g v))' in text or 'assert' in text else 'sat')", "strict")
+    summary, _ = run([GeneratedTest(0, text, "by-hand")], [lenient, strict], tmp_path / "a", "soundness")
+    assert (len(summary.findings), summary.unconfirmed) == (shown, 1 - shown)
+
+
 @pytest.mark.parametrize(
     ("condition", "answer"),
     [

@@ -40,6 +40,7 @@ from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 10.0
 _STRINGS = "UnicodeStrings"
+_RECURSIVE = frozenset(("define-fun-rec", "define-funs-rec"))
 
 
 class Soundness(FindingClass):
@@ -140,6 +141,9 @@ class _Disagreement(Hearing):
             if (answer := decided(seen.verdicts[name].answers, check)) is not None
         }
         script = Script.of(seen.text)
+        if self._is_unsat_by_definition(script, said):
+            self.found.dismissed = True
+            return
         differently = ambiguous_operators(script, check) if len(set(said.values())) > 1 else ()
         truth = None if differently else decided(seen.known, check)
         if truth is not None:
@@ -164,6 +168,21 @@ class _Disagreement(Hearing):
         self.found.dismissed = bool(differently) and self.found.culprit is None
         if len(set(said.values())) > 1 and self._takes_back(script, said):
             self.found.dismissed = True
+
+    def _is_unsat_by_definition(self, script: Script, said: Mapping[str, str]) -> bool:
+        """Whether a solver that says unsat says so without any assertion, too: no function may satisfy a
+        recursive definition, as (g x) = 1 + (g x), and solvers need not see that.
+        """
+        if not any(command.name in _RECURSIVE for command in script.commands):
+            return False
+        kept = [c for c in script.commands if c.name.startswith(("declare-", "define-", "set-"))]
+        bare = Script.of("\n".join([*map(script.text_of, kept), "(check-sat)"]))
+        for name in (name for name, answer in said.items() if answer == "unsat"):
+            verdict = self.runner.judge(self.seen.solver(name), bare, self.limits)
+            self.found.seconds += verdict.seconds
+            if decided(verdict.answers, 0) == "unsat":
+                return True
+        return False
 
     def _takes_back(self, script: Script, said: Mapping[str, str]) -> bool:
         """Whether a program says otherwise with the option that functions on strings need."""
