@@ -75,6 +75,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-qualified-constructor-wrong-sat", 1, "cvc5", [], "unsat"),
     ("cvc5-qualified-constructor-wrong-sat", 2, "cvc5", [], "sat"),
     ("cvc5-qualified-constructor-wrong-sat", 2, "z3", [], "unsat"),
+    ("cvc5-pow2-refine-segfault", 0, "cvc5", [], SEGV),
     ("cvc5-sequence-pi-segfault", 0, "cvc5", [], SEGV),
     ("cvc5-set-card-invalid-model", 0, "cvc5", ["--check-models"], (INVALID["cvc5"],)),
     ("cvc5-sub-cbqi-scope-abort", 0, "cvc5", ["--sub-cbqi"], ("proof_node_manager.cpp:245",)),
