@@ -135,6 +135,19 @@ def test_quantifiers_over_other_sorts_are_not_eliminated() -> None:
     ]
 
 
+def test_what_a_selector_leaves_open_is_not_synthesized() -> None:
+    body = (
+        "declare-datatypes (D () (a (f s1)) (b (g s1)))\nreturn s5\n"
+        "make-term s5 (constructor a) t8\nreturn t21\nmake-term s1 (selector g) t21\nreturn t22\n"
+        "cvc5:synthesize t22 t8"
+    )
+    ending = replay(Cvc5Engine(), read_trace(trace("", body)))
+    assert (ending.kind, [reason for _, reason in ending.refused]) == (
+        "done",
+        ["cvc5:synthesize: a synthesis with selectors"],
+    )
+
+
 def test_nullable_terms_are_lifted_and_tuples_projected() -> None:
     body = (
         "make-sort Nullable s2\nreturn s5\nmake-constant s5 n\nreturn t20\n"

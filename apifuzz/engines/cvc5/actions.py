@@ -149,6 +149,11 @@ def has_skolem(term: Any) -> bool:
     return any(part.isSkolem() for part in walk([term]))
 
 
+def has_selector(term: Any) -> bool:
+    """Whether a selector of a datatype occurs."""
+    return any(part.getKind() is Kind.APPLY_SELECTOR for part in walk([term]))
+
+
 def is_quantified(term: Any) -> bool:
     """Whether it is a quantifier."""
     return term.getKind() in (Kind.FORALL, Kind.EXISTS)
