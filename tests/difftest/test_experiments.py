@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "experiments"
+DATA = Path(__file__).parents[2] / "docs" / "data"
 SOLVER = """
 import os, re, sys
 text = open(sys.argv[-1]).read()
@@ -157,6 +159,15 @@ def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
     # Once there are units, a folder that is deleted is measured again.
     shutil.rmtree(there / "units" / "a" / "1")
     assert measured(there, "a/1", "a/3", "a/2")[0] == ["a/1"]
+
+
+@pytest.mark.parametrize("file", sorted(DATA.glob("*.parquet")), ids=lambda file: file.stem)
+def test_the_rows_behind_the_results_can_be_continued(file: Path, tmp_path: Path) -> None:
+    shutil.copy(file, tmp_path / "rows.parquet")
+    units = duckdb.execute("select unit, what from read_parquet(?)", [str(file)]).fetchall()
+    rows = script("measuring.py").measure_units(tmp_path, units, pytest.fail, 0, math.inf, threading.Event())
+    assert [row["unit"] for row in rows] == [unit for unit, _ in units] != []
+    assert not re.search("/(?:tmp|home|root|work)/", str(rows)), "a path of the machine"
 
 
 @pytest.mark.parametrize("text", ["", "no Parquet", "select 1 as x"])
