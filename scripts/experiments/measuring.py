@@ -312,8 +312,13 @@ def hunt_command(specs: Sequence[str], options: Sequence[str], seconds: float) -
 
 
 def hunt_of(folder: Path) -> Path | None:
-    """The campaign of a unit's hunt; None if it ended before it made one."""
-    return next((one for one in written_by(folder, (CAMPAIGN,)) if (one / "findings").is_dir()), None)
+    """The campaign of a unit's hunt; None if it ended before it made one. Said aloud if it was started again,
+    since only the first start counts.
+    """
+    found = [one for one in written_by(folder, (CAMPAIGN,)) if (one / "findings").is_dir()]
+    if len(found) > 1:
+        say(f"{folder} has {len(found)} campaigns, of which the first counts: delete it to measure it again")
+    return found[0] if found else None
 
 
 def counts_of_hunt(campaign: Path | None) -> Row:

@@ -161,6 +161,18 @@ def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
     assert measured(there, "a/1", "a/3", "a/2")[0] == ["a/1"]
 
 
+def test_a_hunt_that_was_started_again_is_said_aloud(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measuring = script("measuring.py")
+    campaigns = [tmp_path / f"start-{number}" / measuring.TESTS / measuring.CAMPAIGN for number in (1, 2)]
+    assert measuring.hunt_of(tmp_path) is None
+    for number, campaign in enumerate(campaigns):
+        (campaign / "findings").mkdir(parents=True)
+        assert measuring.hunt_of(tmp_path) == campaigns[0]
+        assert ("has 2 campaigns, of which the first counts" in capsys.readouterr().err) is bool(number)
+
+
 @pytest.mark.parametrize("file", sorted(DATA.glob("*.parquet")), ids=lambda file: file.stem)
 def test_the_rows_behind_the_results_can_be_continued(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "rows.parquet")
