@@ -129,7 +129,7 @@ def upset_plot(name: str, title: str, note: str, sets: Mapping[str, AbstractSet[
     combinations = sorted(found, key=lambda c: (-found[c], len(c), [places[text] for text in c]))
     drawn = {combination: found[combination] for combination in combinations[:_MOST_COMBINATIONS]}
     note += (
-        f" Each row is a {what}, with the number of all its {unit} at the left. A column counts the {unit}"
+        f" Each row stands for one {what}, with the number of all its {unit} at the left. A column counts the {unit}"
     )
     note += f" of the {what}s with dark dots that no other {what} has."
     if left := found.total() - sum(drawn.values()):
