@@ -128,10 +128,8 @@ def upset_plot(name: str, title: str, note: str, sets: Mapping[str, AbstractSet[
     # By size, then those of few sets, then in the order of the rows: the same for the same sets.
     combinations = sorted(found, key=lambda c: (-found[c], len(c), [places[text] for text in c]))
     drawn = {combination: found[combination] for combination in combinations[:_MOST_COMBINATIONS]}
-    note += (
-        f" Each row stands for one {what}, with the number of all its {unit} at the left. A column counts the {unit}"
-    )
-    note += f" of the {what}s with dark dots that no other {what} has."
+    note += f" Each row stands for one {what}, with the number of all its {unit} at the left. A column counts"
+    note += f" the {unit} of the {what}s with dark dots that no other {what} has."
     if left := found.total() - sum(drawn.values()):
         note += f" Shown: the {len(drawn)} of {len(found)} columns with the most; the others have {left}."
     rows = [[f"{text}, in all", str(size)] for text, size in sizes.items()]
