@@ -51,7 +51,7 @@ def nodes_of(terms: Iterable[Term]) -> Iterator[Node]:
             sorts = [variable.sort for variable in term.variables]
         else:
             sorts = [term.sort, *(arg.sort for arg in term.args)]
-        if not all(map(_is_standard, sorts)):
+        if not all(map(is_standard, sorts)):
             continue
         if kind is Kind.OPERATOR:
             if not _is_special(term):
@@ -70,7 +70,7 @@ def _is_special(term: Term) -> bool:
 
 def node_with_head(term: Term, head: str, name: str) -> Node | None:
     """What to ask about ``term`` with the operator called ``name`` and written ``head`` for its own."""
-    if all(_is_standard(sort) for sort in (term.sort, *(arg.sort for arg in term.args))):
+    if all(is_standard(sort) for sort in (term.sort, *(arg.sort for arg in term.args))):
         return _node(head, term, name)
     return None
 
@@ -100,7 +100,8 @@ def _described(arg: Term, is_value: bool) -> str:
     return _NAMING.sort(arg.sort)
 
 
-def _is_standard(sort: Sort) -> bool:
+def is_standard(sort: Sort) -> bool:
+    """Whether all that a sort is made of is declared by the theories, not by a script."""
     known = default_theories().sorts
     return not sort.is_function and all(s.name in known for s in subsorts(sort))
 
@@ -153,7 +154,7 @@ def nodes_of_part(template: AtomTemplate | SkeletonTemplate) -> tuple[list[Node]
     else:
         text = question_of_atom(template, bound=False)
     terms = list(postorder(check_script(read_script(text)).assertions))
-    if any(term.op.kind is Kind.MATCH or not _is_standard(term.sort) or _is_special(term) for term in terms):
+    if any(term.op.kind is Kind.MATCH or not is_standard(term.sort) or _is_special(term) for term in terms):
         return None, False
     return list(nodes_of(terms)), any(term.variables for term in terms)
 

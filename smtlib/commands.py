@@ -66,6 +66,10 @@ def _definitions(definitions: Sequence[Definition], naming: Naming) -> str:
     return definitions_text(heads, bodies, definitions[0].declaration.origin == "define-rec")
 
 
+RECURSIVE = frozenset(("define-fun-rec", "define-funs-rec"))
+"""The commands that define functions by recursion."""
+
+
 def definitions_text(heads: Sequence[str], bodies: Sequence[str], recursive: bool) -> str:
     """The command that defines functions, given their heads ``NAME ((x SORT) ...) SORT`` and bodies."""
     if len(heads) == 1:

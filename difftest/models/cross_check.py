@@ -16,7 +16,7 @@ from difftest.models import totalise
 from difftest.models.model_reader import Model, NotCheckable, Unit, read_model
 from difftest.models.state import SILENCED, State
 from smtlib.checker import CheckedCommand, check_script
-from smtlib.commands import print_command, print_declaration
+from smtlib.commands import RECURSIVE, print_command, print_declaration
 from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_term
 from smtlib.script import read_script
@@ -315,7 +315,7 @@ def _total(text: str, logic: str, ranks: _Ranks) -> tuple[str, set[str]]:
         raise NotCheckable("it cannot be made total", str(problem)) from problem
     heads = {command.name for command in checked.commands}
     functions = [print_declaration(declaration) for declaration in totaliser.declarations.values()]
-    brought = heads & {"declare-datatypes", "declare-sort", "define-fun-rec", "define-funs-rec"}
+    brought = heads & {"declare-datatypes", "declare-sort", *RECURSIVE}
     if brought or functions or logic == "HORN" or ("!!" in text and "N" not in logic):
         logic = "ALL"
     place = next((i for i, (kind, _) in enumerate(lines) if kind == "value"), len(lines))

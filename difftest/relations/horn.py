@@ -12,7 +12,7 @@ from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED
 from difftest.relations.base import Case, Claim, Relation, Rule
 from difftest.relations.shuffle import Names
-from smtlib.commands import definitions_text, print_command
+from smtlib.commands import RECURSIVE, definitions_text, print_command
 from smtlib.horn import Clause, NotHorn, read_clauses
 from smtlib.printer import all_of, any_of, print_term, sort_text
 from smtlib.sorts import BOOL
@@ -26,7 +26,6 @@ CLOSED = (
     "The second script asserts that some clause is false where the predicates hold for what the clauses "
     "derive in {} rounds. If no interpretation satisfies all clauses, this one does not."
 )
-_RECURSIVE = ("define-fun-rec", "define-funs-rec")
 _ROUNDS = 5
 ARGUMENT = "argument!"
 """How the names of the arguments begin where a predicate is defined."""
@@ -37,7 +36,7 @@ def clauses_of(case: Case) -> tuple[list[Declaration], list[Clause]]:
     symbols = [d for command in case.state.symbols.values() for d in command.declarations]
     if not symbols or any(d.result is not BOOL for d in symbols) or case.state.uninterpreted:
         raise NotCheckable("no Horn clauses")
-    if any(command.name in _RECURSIVE for command in case.state.commands):
+    if any(command.name in RECURSIVE for command in case.state.commands):
         # No function may satisfy them, as (g x) = 1 + (g x). Then every formula is unsatisfiable.
         raise NotCheckable("recursive definitions")
     try:

@@ -16,14 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from generator.declaring import StrategyEntry
+from generator.questions import is_standard
 from generator.seeds.halves import Half, Place
 from generator.seeds.pairs import PARTNERS, TRIES, PairStrategy, conjunction
 from generator.seeds.source import Seed, SeedSource
 from generator.seeds.strategy import Mutant
 from generator.settings import Setting, Value, integer
 from generator.text import comment
-from smtlib import Declaration, Sort, default_theories
-from smtlib.sorts import BOOL, subsorts
+from smtlib import Declaration, Sort
+from smtlib.sorts import BOOL
 
 SETTINGS = (Setting("tests", 5, "tests made of one pair", 1, 100),)
 
@@ -88,9 +89,8 @@ def _shared(first: Half, second: Half) -> _Shared:
 
 
 def _is_shareable(constant: Declaration) -> bool:
-    """Whether a sort is the same one in all formulas."""
-    known = default_theories().sorts
-    return not constant.result.is_function and all(s.name in known for s in subsorts(constant.result))
+    """Whether its sort is the same one in all formulas."""
+    return is_standard(constant.result)
 
 
 def _joined(first: Half, second: Half, shared: _Shared, chance: random.Random) -> Mutant:

@@ -30,6 +30,7 @@ from difftest.oracles.releases import older_pairs
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
+from smtlib.commands import RECURSIVE
 from smtlib.mentions import theories_in
 from solvers.errors import SolverMissing
 from solvers.registry import REFERENCES
@@ -40,7 +41,6 @@ from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 10.0
 _STRINGS = "UnicodeStrings"
-_RECURSIVE = frozenset(("define-fun-rec", "define-funs-rec"))
 
 
 class Soundness(FindingClass):
@@ -173,7 +173,7 @@ class _Disagreement(Hearing):
         """Whether a solver that says unsat says so without any assertion, too: no function may satisfy a
         recursive definition, as (g x) = 1 + (g x), and solvers need not see that.
         """
-        if not any(command.name in _RECURSIVE for command in script.commands):
+        if not any(command.name in RECURSIVE for command in script.commands):
             return False
         kept = [c for c in script.commands if c.name.startswith(("declare-", "define-", "set-"))]
         bare = Script.of("\n".join([*map(script.text_of, kept), "(check-sat)"]))
