@@ -112,6 +112,13 @@ class RunResult(Struct, frozen=True):
     turn_seconds: float = 0.0
     others: tuple[tuple[Candidate, GeneratedTest], ...] = ()
 
+    @property
+    def judged(self) -> int:
+        """How many claims of the oracle whose turn it was could be judged, right or wrong."""
+        tried = self.counts.get(RELATION + self.task.turn, {})
+        models = sum(what in ("confirmed", "refuted") for _, _, what in self.cross_checks)
+        return models + sum(tried.get(word, 0) for word in ("held", "violated"))
+
 
 class ConfirmTask(Struct, frozen=True):
     """See in fresh processes whether a candidate shows again.
@@ -336,7 +343,7 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         verdict = runner.judge(solver, script, task.limits)
         verdicts[solver.name] = verdict
         spent += verdict.seconds
-    names = hunting_oracles(task.oracles, solvers, test.text, task.turn)
+    names = hunting_oracles(task.oracles, solvers, task.turn)
     candidates, seen, extra = examine(observe_test(test, solvers, verdicts), names, runner, task.limits)
     bases = [solver for solver in solvers if solver.is_base]
     found, old = only_new(

@@ -60,7 +60,7 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
-from difftest.campaign.turns import RELATION, Turns
+from difftest.campaign.turns import Turns
 from difftest.errors import DifftestError
 from difftest.oracles import oracles_in_turn
 from difftest.triage.keying import QUICK_CHECKS, QUICK_SECONDS
@@ -441,7 +441,7 @@ class _Hunt:
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
         seconds = 1.0 if self.options.by_work else result.turn_seconds
-        self.turns.pay(task.turn, seconds, result.counts.get(RELATION + task.turn, {}), task.test)
+        self.turns.pay(task.turn, seconds, result.judged, task.test)
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
         if not result.verdicts:

@@ -15,7 +15,6 @@ SHARE = 0.15
 """Of all time that solvers take."""
 RELATION = "relation "
 """Begins the kind of the counts of a relation's claims."""
-_JUDGED = ("held", "violated")
 
 
 class Turns:
@@ -46,11 +45,9 @@ class Turns:
     def _next(self, names: Collection[str]) -> str:
         return max(names, key=lambda name: self._owed.get(name, 0.0), default="")
 
-    def pay(
-        self, name: str, seconds: float, tried: Mapping[str, int], test: GeneratedTest | None = None
-    ) -> None:
-        """What a turn took on a test, and what came of its claims. Where the test needs an oracle in turn,
-        that does not count as a part of the share.
+    def pay(self, name: str, seconds: float, judged: int, test: GeneratedTest | None = None) -> None:
+        """What a turn took on a test, and how many claims of the oracle were judged. Where the test needs an
+        oracle in turn, that does not count as a part of the share.
         """
         if name not in self._owed:
             return
@@ -58,7 +55,7 @@ class Turns:
         charged = max(seconds, 0.001)
         if test is None or not self.choose(test):
             self._spent += seconds
-        self._bandit.pay(name, charged, sum(tried.get(word, 0) for word in _JUDGED))
+        self._bandit.pay(name, charged, judged)
         for other, share in self._bandit.shares().items():
             self._owed[other] += share * charged
         self._owed[name] -= charged

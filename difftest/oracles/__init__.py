@@ -5,7 +5,6 @@ what solvers did with one test, and ``difftest.triage.examine`` also makes the r
 from __future__ import annotations
 
 import pkgutil
-import zlib
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -33,7 +32,9 @@ ORACLES: dict[str, Oracle] = find_oracles()
 PLAIN = ("crash", "soundness", "invalid-model")
 """Those that need nothing but the verdicts on the test itself."""
 
-_CROSSED_ONE_IN = 4
+# On for all formulas of a replay; a hunt would be half as slow again with it on every test (measured), so it
+# takes turns with the relations there.
+_CROSSED = model_cross_check.ORACLE.name
 # Before the name of an oracle that is switched off.
 _OFF = "-"
 
@@ -85,26 +86,19 @@ _ON: dict[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], tuple[str, ...]] 
 
 def oracles_in_turn(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
     """The oracles of which a hunt draws one for a test; none where others are named."""
-    usable = (oracle for oracle in ORACLES.values() if oracle.in_turn and oracle.is_default(solvers))
-    return tuple(o.name for o in usable if _OFF + o.name not in names and not _are_on(names))
+    takes_turns = (oracle for oracle in ORACLES.values() if oracle.in_turn or oracle.name == _CROSSED)
+    usable = (oracle.name for oracle in takes_turns if oracle.is_default(solvers))
+    return tuple(name for name in usable if _OFF + name not in names and not _are_on(names))
 
 
 def _are_on(names: Sequence[str]) -> bool:
     return bool(names) and not names[0].startswith(_OFF)
 
 
-def hunting_oracles(
-    names: Sequence[str], solvers: Sequence[Solver], text: str, turn: str = ""
-) -> tuple[str, ...]:
-    """The oracles that ``names`` mean for one test of a hunt; ``turn`` is the one drawn of those in turn.
-
-    Unless it is named, models are cross-checked on one test in four, drawn by the text: on all of them a hunt
-    is half as slow again (measured), on these it is an eighth.
-    """
-    rare = model_cross_check.ORACLE.name
-    drawn = zlib.crc32(text.encode("utf-8", "surrogateescape")) % _CROSSED_ONE_IN == 0
+def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], turn: str = "") -> tuple[str, ...]:
+    """The oracles that ``names`` mean for one test of a hunt; ``turn`` is the one drawn of those in turn."""
     chosen = oracles_on(names, solvers)
-    return (*(name for name in chosen if drawn or rare in names or name != rare), *filter(None, [turn]))
+    return (*(name for name in chosen if name != _CROSSED or name in names), *filter(None, [turn]))
 
 
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:

@@ -178,7 +178,7 @@ def test_relations_take_turns_in_a_share_of_the_time() -> None:
         total += 0.1
         if name := turns.draw(total):
             drawn.append(name)
-            turns.pay(name, 0.1, {"held": 1})
+            turns.pay(name, 0.1, 1)
             if name == "b" and len(drawn) % 10 == 0:
                 turns.found("b")
     assert len(drawn) == pytest.approx(SHARE * 2000, rel=0.05)
@@ -189,7 +189,7 @@ def test_relations_take_turns_in_a_share_of_the_time() -> None:
 def test_relations_are_drawn_in_hunts_and_named_in_replays(fake: Fake, tmp_path: Path) -> None:
     z3, cvc5 = find_solver("z3"), find_solver("cvc5")
     names = {relation.name for relation in find_relations()}
-    assert names | {"proofs"} == set(oracles_in_turn((), [z3, cvc5]))
+    assert names | {"proofs", "model-cross-check"} == set(oracles_in_turn((), [z3, cvc5]))
     assert "get-qe" not in oracles_in_turn((), [z3])
     assert {"optimum", "simplifier"} & set(oracles_in_turn((), [cvc5])) == set()
     assert not names & set(default_oracles([z3, cvc5]))
