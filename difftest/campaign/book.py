@@ -30,7 +30,7 @@ from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
-from difftest.triage.folder import DOCUMENT, FindingFolder, read_document
+from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document
 from difftest.triage.key import Key, fold, needs_reduction
 from difftest.triage.known import KnownErrors, add_known
 from difftest.triage.merges import Merge, find_merges, merge
@@ -349,7 +349,10 @@ class Book:
         else:
             assert result.evidence is not None, "it showed again"
             ours = tuple(map(self._ours, result.evidence.solvers))
-            shown = replace(result.evidence, solvers=ours)
+            files = dict(result.evidence.files)
+            if result.key is not None and result.key.text != test.text:
+                files[REDUCED] = result.key.text  # a reduction resumes from it
+            shown = replace(result.evidence, solvers=ours, files=files)
             record = write_finding(self.folder, candidate, test, shown, self.seed)
         self.records[candidate.key] = record
         row = FindingState(

@@ -29,6 +29,7 @@ from difftest.oracles import PLAIN, hunting_oracles, look
 from difftest.oracles.base import Candidate, Observation, observe_test
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
+from difftest.triage.expectation import hurried
 from difftest.triage.filing import Filing
 from difftest.triage.key import FoundKey, needs_reduction
 from difftest.triage.keying import key_of
@@ -387,6 +388,8 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
         expected, seconds = settled.expectation, task.reduction
         if task.checks:
             expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
+        else:
+            expected = hurried(expected)
         with Confirmer(expected, within=runner) as confirmer:
             if not runner.warm:
                 confirmer.start_from(settled.test.text)

@@ -23,7 +23,7 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import WITH_MODEL
-from difftest.triage.expectation import expectation_of_finding, observe, read_formula
+from difftest.triage.expectation import expectation_of_finding, hurried, observe, read_formula
 from difftest.triage.folder import ORIGINAL, REDUCED, read_document
 from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
@@ -108,12 +108,14 @@ def reduce(
     a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
     installed. ``tries``: a flaky finding has to show in two of N runs (None: in the first,
     or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
-    should. Closing the runner ``within`` cuts it short.
+    should. ``within`` is the runner of a hunt: closing it cuts the reduction short, and runs get less time.
     """
     source = target / ORIGINAL if target.is_dir() else target
     text = read_formula(source)
     expected = expectation_of_finding(target) if target.is_dir() else _observed(text, solvers, tries or 1)
     expected = replace(expected, tries=tries or expected.tries)
+    if within is not None:
+        expected = hurried(expected)
     result = out or (target / REDUCED if target.is_dir() else target.with_name(f"{target.stem}.reduced.smt2"))
     if result.exists() and result.samefile(source):
         raise NotShown(f"{result}: the result would overwrite the original")

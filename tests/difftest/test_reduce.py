@@ -12,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
+import difftest.campaign.executor as executor
 import difftest.triage.reduce as reduction_module
 from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.triage.conclusions import reduced_key
+from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
 from difftest.triage.folder import FindingFolder
+from difftest.triage.key import FoundKey
 from difftest.triage.options import in_safe_mode
 from difftest.triage.reduce import reduce
 from difftest.triage.store import read_findings
@@ -144,6 +148,42 @@ def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
     assert isinstance(events[-1], HuntFinished)
     (record,) = events[-1].summary.findings
     return record.path
+
+
+def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(
+    fake: Fake, make_test: Make, tmp_path: Path
+) -> None:
+    options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), reduction=30.0)
+    *_, last = hunt([make_test(TEXT)], [fake(CRASHER)], options)
+    assert isinstance(last, HuntFinished)
+    (record,) = last.summary.findings
+    quick = (record.path / "reduced.smt2").read_text()
+    assert "(div " in quick and len(quick) < len(TEXT) / 2
+    # It was seen with forked solvers only, so reports show the original until a reduction has confirmed it.
+    assert not FindingFolder.read(record.path).is_reduced
+    left = reduce(record.path, seconds=0.0, ddsmt=False)
+    assert len(left.text) <= len(quick) and left.confirmed
+
+
+def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
+    fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One that does not end would else take half of it.
+    given: list[tuple[float, float]] = []
+
+    def key(candidate: Candidate, text: str, confirmer: Confirmer, seconds: float, most: int) -> FoundKey:
+        given.append((confirmer.expected.seconds, seconds))
+        return FoundKey(candidate.key, text, True)
+
+    monkeypatch.setattr(executor, "key_of", key)
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=2.0)
+    *_, last = hunt([make_test(TEXT)], [fake(CRASHER)], options)
+    assert isinstance(last, HuntFinished)
+    (record,) = last.summary.findings
+    took = json.loads((record.path / "finding.json").read_text())["solvers"][0]["seconds"]
+    ((trial, whole),) = given
+    assert whole == 2.0
+    assert trial == pytest.approx(0.2 + 4 * took, abs=0.01)
 
 
 def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
