@@ -25,13 +25,14 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NoReturn
 
 import duckdb
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from base.errors import ExhumeError  # noqa: E402
 from base.files import new_file, put_json  # noqa: E402
 from base.locks import lock_folder, locked  # noqa: E402
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
@@ -440,7 +441,37 @@ def papers(rows: Sequence[Sequence[str]]) -> Table:
     return Table("The papers' numbers", note, ("tool", "releases", "hours", "bugs"), rows, 2)
 
 
-def show(tables: Sequence[Table]) -> None:
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a page and the terminal say of rows; ``columns`` are the rows' own, by name and type."""
+
+    title: str
+    about: str
+    columns: Mapping[str, str]
+    tables: Sequence[Table]
+    plots: Sequence[Plot] = ()
+
+
+def give_results(
+    out: Path,
+    rows: Sequence[Row],
+    units: int,
+    as_json: bool,
+    results_of: Callable[[Sequence[Row]], Results],
+) -> None:
+    """Write the rows that there are of so many ``units``, and the page; print the rows or the tables."""
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    if not rows:
+        return
+    results = results_of(rows)
+    _write(out, rows, results)
+    if not as_json:
+        _show(results.tables)
+    say(f"{out / 'index.html'} and {out / ROWS} have {len(rows)} of {units} units")
+
+
+def _show(tables: Sequence[Table]) -> None:
     """Print tables as Markdown."""
     for table in tables:
         print(f"\n{table.title}\n\n{table.note}\n")
@@ -449,18 +480,11 @@ def show(tables: Sequence[Table]) -> None:
             print("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |")
 
 
-def write_results(
-    out: Path,
-    title: str,
-    about: str,
-    rows: Sequence[Row],
-    columns: Mapping[str, str],
-    tables: Sequence[Table],
-    plots: Sequence[Plot],
-) -> None:
-    """Write ``rows.parquet`` with the unit and these columns (name and type), and the page ``index.html``."""
-    put_parquet(out / ROWS, rows, {"unit": "varchar", **columns})
-    write_html(out / "index.html", "experiment.html", title=title, about=about, tables=tables, plots=plots)
+def _write(out: Path, rows: Sequence[Row], results: Results) -> None:
+    """Write ``rows.parquet`` and the page ``index.html``."""
+    put_parquet(out / ROWS, rows, {"unit": "varchar", **results.columns})
+    said = {name: getattr(results, name) for name in ("title", "about", "tables", "plots")}
+    write_html(out / "index.html", "experiment.html", **said)
 
 
 def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> None:
@@ -479,6 +503,15 @@ def _cell(value: Any) -> Any:
 
 
 # The command line
+
+
+def run(main: Callable[[], int]) -> NoReturn:
+    """Run a script's ``main``; what is wrong with what it was given is one line."""
+    try:
+        sys.exit(main())
+    except ExhumeError as problem:
+        print(f"{Path(sys.argv[0]).name}: {problem}", file=sys.stderr)
+        sys.exit(problem.exit_code)
 
 
 def named(text: str) -> tuple[str, tuple[str, ...]]:

@@ -148,7 +148,10 @@ def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     ran, rows = measured(here, "a/1", "a/2")
     assert ran == ["a/1", "a/2"]
-    script("measuring.py").write_results(here, "T", "", rows, UNIT_COLUMNS, [], [])
+    measuring = script("measuring.py")
+    measuring.give_results(
+        here, rows, 2, False, lambda rows: measuring.Results("T", "About", UNIT_COLUMNS, [])
+    )
     there.mkdir()
     shutil.copy(here / "rows.parquet", there)
     ran, again = measured(there, "a/1", "a/3", "a/2")
@@ -370,7 +373,8 @@ def test_of_many_columns_the_largest_are_drawn() -> None:
 def test_nothing_breaks_out_of_the_page_of_an_experiment(tmp_path: Path) -> None:
     measuring, plots_of = script("measuring.py"), script("equal-time").plots_of
     rows = [hunted(HOSTILE + tool, HOSTILE, tool, pair=HOSTILE) for tool in ("a", "b")]
-    measuring.write_results(tmp_path, HOSTILE, HOSTILE, rows, {"tool": "varchar"}, [], plots_of(rows))
+    results = measuring.Results(HOSTILE, HOSTILE, {"tool": "varchar"}, [], plots_of(rows))
+    measuring.give_results(tmp_path, rows, len(rows), False, lambda rows: results)
     text = (tmp_path / "index.html").read_text("utf-8")
     page = Page(text)
     assert is_harmless(page)
