@@ -467,11 +467,11 @@ def give_results(
     results = results_of(rows)
     _write(out, rows, results)
     if not as_json:
-        _show(results.tables)
+        show(results.tables)
     say(f"{out / 'index.html'} and {out / ROWS} have {len(rows)} of {units} units")
 
 
-def _show(tables: Sequence[Table]) -> None:
+def show(tables: Sequence[Table]) -> None:
     """Print tables as Markdown."""
     for table in tables:
         print(f"\n{table.title}\n\n{table.note}\n")
