@@ -32,6 +32,7 @@ from difftest.triage.expectation import expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
+from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 
@@ -68,9 +69,12 @@ class BisectReport:
 def list_releases(distribution: str) -> list[str]:
     """The releases that pip finds for this machine, oldest first; EnvironmentProblem if it finds none.
 
-    A fourth number that is zero is left out, so that ``4.8.5.0`` and ``4.8.5`` are one entry of the cache.
+    Those without a wheel are left out: to ask for one takes pip seconds, each time. A fourth number that is
+    zero is left out, so that ``4.8.5.0`` and ``4.8.5`` are one entry of the cache.
     """
     command = [sys.executable, "-m", "pip", "index", "versions", distribution]
+    if not any(profile.any_python for profile in PROFILES.values() if profile.distribution == distribution):
+        command.append("--only-binary=:all:")
     command += ["--disable-pip-version-check", "--no-input"]
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     found = re.search(r"^Available versions: (.+)$", result.stdout, re.M)
@@ -118,7 +122,7 @@ def search(
     if kept.get("complete"):
         return _from_json(kept["report"])
     under_way = ReleaseSearch(subject, dict(kept.get("states", {})), on_try)
-    releases = list_releases(DISTRIBUTIONS[subject.family])
+    releases = _known_releases(subject.family)
     try:
         report = _search_both_ways(under_way, releases)
     finally:
@@ -309,7 +313,9 @@ def _sentences(
 
 @functools.cache
 def _listed(family: str) -> tuple[tuple[str, ...], str]:
-    """The releases, or why they cannot be listed: asked once, for without a network that takes long."""
+    """The releases, or why they cannot be listed: asked once, as pip takes a second, and longer without a
+    network.
+    """
     try:
         return tuple(list_releases(DISTRIBUTIONS[family])), ""
     except EnvironmentProblem as problem:

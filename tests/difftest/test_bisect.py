@@ -46,7 +46,7 @@ def planted(
             return crash if first <= number < fixed else good
 
         monkeypatch.setattr(bisecting, "find_release", find)
-        monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
+        monkeypatch.setattr(bisecting, "_known_releases", lambda family: RELEASES)
         monkeypatch.setattr("difftest.triage.expectation.find_solver", lambda spec: crash)
         return last.summary.findings[0].path, tried
 
@@ -127,11 +127,17 @@ def test_a_command_line_has_no_releases(fake: Fake, make_test: Make, tmp_path: P
 def test_the_list_is_pips_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "z3-solver (2.0)\nAvailable versions: 2.0, 1.10, 1.9.post1\n  INSTALLED: 2.0\n"
 
+    asked = []
+
     def answer(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
         return subprocess.CompletedProcess(command, 0, said, "WARNING: experimental")
 
     monkeypatch.setattr(bisecting.subprocess, "run", answer)
-    assert list_releases("z3-solver") == ["1.9.post1", "1.10", "2.0"]
+    for distribution in ("z3-solver", "pyboolector"):
+        assert list_releases(distribution) == ["1.9.post1", "1.10", "2.0"]
+    # A wheel of Boolector for another Python will do, and pip would not list these.
+    assert ["--only-binary=:all:" in command for command in asked] == [True, False]
 
 
 def test_no_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(splitting, "_REDUCTION_SECONDS", 0.0)  # what quick reduction left will do
         monkeypatch.setattr(bisecting, "try_formula", tried)
         monkeypatch.setattr(splitting, "try_formula", tried)
-        monkeypatch.setattr(bisecting, "list_releases", lambda distribution: RELEASES)
+        monkeypatch.setattr(bisecting, "_known_releases", lambda family: RELEASES)
         tests = [make_test(text, index) for index, text in enumerate(texts)]
         *_, last = hunt(tests, [culprit], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
         assert isinstance(last, HuntFinished)
