@@ -24,8 +24,8 @@ from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 20.0
-# What a run may take beyond four times the test's own.
-_SLACK = 1.0
+SLACK = 1.0
+"""What a run may take beyond four times the test's own, in seconds."""
 _SLACK_IN_HURRY = 0.2
 
 
@@ -102,7 +102,7 @@ def expectation_of(
         verdict.location,
         verdict.shape,
         complaints=frozenset(complaints),
-        seconds=min(_MAX_SECONDS, _SLACK + 4 * max(verdicts[solver.name].seconds for solver in involved)),
+        seconds=min(_MAX_SECONDS, SLACK + 4 * max(verdicts[solver.name].seconds for solver in involved)),
         oracle=candidate.oracle,
         pair=pair,
         where=Key.read(candidate.key).where if class_of(candidate.finding_class).keeps_place else (),
@@ -116,7 +116,7 @@ def hurried(expected: Expectation) -> Expectation:
     """The same for a reduction in a hunt, which has a few seconds: one trial on which a solver does not end
     must not take most of them.
     """
-    return replace(expected, seconds=expected.seconds - _SLACK + _SLACK_IN_HURRY)
+    return replace(expected, seconds=expected.seconds - SLACK + _SLACK_IN_HURRY)
 
 
 def complaints_of(printed: str, decisive: str) -> set[str]:

@@ -28,7 +28,7 @@ from base.files import put_json, put_text
 from difftest.errors import DifftestError, NotShown
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import expectation_of_finding, read_formula
+from difftest.triage.expectation import SLACK, expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
@@ -37,8 +37,12 @@ from solvers.running.runner import Runner
 from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 
 _SCHEMA = 1
-# Other releases may be far slower; what is not decided by then counts as not affected.
-_SECONDS = 20.0
+# Other releases may be far slower than the one that showed it, but what is not decided by then counts as not
+# affected: they get 25 times the time that a trial gets beyond its slack (100 times what the test took), and
+# that within these bounds. One that never ends costs all of it, in each release.
+_FACTOR = 25.0
+_LEAST_SECONDS = 5.0
+_MOST_SECONDS = 20.0
 _FOURTH_ZERO = re.compile(r"^(\d+\.\d+\.\d+)\.0$")
 
 
@@ -145,7 +149,8 @@ def _digest(text: str) -> str:
 def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
     """What a release of ``solver`` does with a formula."""
     found = find_release(family, release)
-    return State.SKIPPED if found is None else try_other(text, expected, solver, found)
+    patience = min(_MOST_SECONDS, max(_LEAST_SECONDS, _FACTOR * (expected.seconds - SLACK)))
+    return State.SKIPPED if found is None else try_other(text, expected, solver, found, patience)
 
 
 def try_other(
@@ -153,7 +158,7 @@ def try_other(
     expected: Expectation,
     solver: Solver,
     other: Solver,
-    seconds: float = _SECONDS,
+    seconds: float,
     within: Runner | None = None,
 ) -> State:
     """What another solver does with a formula, in the place of ``solver`` and with its options; a run has

@@ -12,7 +12,8 @@ import pytest
 import difftest.triage.release_search as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.triage.bisect import bisect
-from difftest.triage.expectation import NotShown
+from difftest.triage.classes.base import Expectation
+from difftest.triage.expectation import SLACK, NotShown
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
@@ -152,3 +153,21 @@ def test_no_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_release_too_old_to_read_formulas_is_none() -> None:
     assert bisecting.find_release("cvc5", "1.0.0") is None
     assert find_solver("z3").version() != "unknown"
+
+
+@pytest.mark.parametrize(("took", "limit"), [(0.01, 5.0), (0.1, 10.0), (1.0, 20.0)])
+def test_a_release_gets_a_hundred_times_what_the_test_took_within_bounds(
+    took: float, limit: float, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+
+    def try_other(text: str, expected: Expectation, solver: Solver, other: Solver, seconds: float) -> State:
+        given.append(seconds)
+        return State.FREE
+
+    solver = fake("os.abort()")
+    monkeypatch.setattr(bisecting, "find_release", lambda family, release: solver)
+    monkeypatch.setattr(bisecting, "try_other", try_other)
+    expected = Expectation("crash", (solver,), seconds=SLACK + 4 * took)
+    assert bisecting.try_formula("(check-sat)", expected, solver, "z3", "4.8.5") is State.FREE
+    assert given == [pytest.approx(limit)]
