@@ -512,6 +512,7 @@ def test_a_finding_appears_whole_or_not_at_all(
     (files,) = seen
     assert files == {
         "original.smt2",
+        "reduced.smt2",
         "command.txt",
         "finding.json",
         "report.md",

@@ -147,8 +147,8 @@ def test_a_test_that_needs_an_oracle_gets_it_besides_the_share() -> None:
     assert turns.choose(GeneratedTest(0, "", "", only=("z3",))) == "optimum"
     assert turns.choose(GeneratedTest(0, "", "", only=("cvc5",))) == ""
     assert turns.choose(GeneratedTest(0, "", "")) == ""
-    turns.pay("optimum", 5.0, {}, GeneratedTest(0, "", "", judged_by="optimum"))
+    turns.pay("optimum", 5.0, 0, GeneratedTest(0, "", "", judged_by="optimum"))
     assert turns.draw(0.0) == "cube"
-    turns.pay("cube", 5.0, {}, GeneratedTest(0, "", ""))
+    turns.pay("cube", 5.0, 0, GeneratedTest(0, "", ""))
     assert turns.draw(30.0) == ""
     assert turns.draw(40.0)
