@@ -12,7 +12,7 @@ import pytest
 
 from corpus.store import Corpus
 from difftest import HuntFinished, HuntOptions, Stage, find_solver, hunt
-from difftest.campaign.turns import Turns
+from difftest.campaign.turns import SHARE, Turns
 from generator import GeneratedTest, Strategy, StrategySettings, seeds_of_folder
 from generator.alone import BLOCK, EVERY, WithAlone, with_alone
 from generator.build import Sources, build_strategy
@@ -150,5 +150,5 @@ def test_a_test_that_needs_an_oracle_gets_it_besides_the_share() -> None:
     turns.pay("optimum", 5.0, 0, GeneratedTest(0, "", "", judged_by="optimum"))
     assert turns.draw(0.0) == "cube"
     turns.pay("cube", 5.0, 0, GeneratedTest(0, "", ""))
-    assert turns.draw(30.0) == ""
-    assert turns.draw(40.0)
+    assert turns.draw(4.9 / SHARE) == ""
+    assert turns.draw(5.1 / SHARE)
