@@ -10,7 +10,6 @@ from importlib import import_module
 
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
-from difftest.oracles import model_cross_check
 from difftest.oracles.base import Candidate, Observation, Oracle
 from difftest.oracles.related import oracle_of
 from difftest.relations import find_relations
@@ -32,9 +31,6 @@ ORACLES: dict[str, Oracle] = find_oracles()
 PLAIN = ("crash", "soundness", "invalid-model")
 """Those that need nothing but the verdicts on the test itself."""
 
-# On for all formulas of a replay; a hunt would be half as slow again with it on every test (measured), so it
-# takes turns with the relations there.
-_CROSSED = model_cross_check.ORACLE.name
 # Before the name of an oracle that is switched off.
 _OFF = "-"
 
@@ -63,9 +59,9 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def default_oracles(solvers: Sequence[Solver]) -> tuple[str, ...]:
-    """The oracles that are on for these solvers, for every test, when none are named."""
+    """The oracles that are on for these solvers when none are named: for every formula of a replay."""
     usable = (oracle for oracle in ORACLES.values() if oracle.is_default(solvers))
-    return tuple(oracle.name for oracle in usable if not oracle.in_turn)
+    return tuple(oracle.name for oracle in usable if not oracle.in_turn or oracle.in_replays)
 
 
 def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
@@ -86,9 +82,8 @@ _ON: dict[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], tuple[str, ...]] 
 
 def oracles_in_turn(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:
     """The oracles of which a hunt draws one for a test; none where others are named."""
-    takes_turns = (oracle for oracle in ORACLES.values() if oracle.in_turn or oracle.name == _CROSSED)
-    usable = (oracle.name for oracle in takes_turns if oracle.is_default(solvers))
-    return tuple(name for name in usable if _OFF + name not in names and not _are_on(names))
+    usable = (oracle for oracle in ORACLES.values() if oracle.in_turn and oracle.is_default(solvers))
+    return tuple(o.name for o in usable if _OFF + o.name not in names and not _are_on(names))
 
 
 def _are_on(names: Sequence[str]) -> bool:
@@ -98,7 +93,8 @@ def _are_on(names: Sequence[str]) -> bool:
 def hunting_oracles(names: Sequence[str], solvers: Sequence[Solver], turn: str = "") -> tuple[str, ...]:
     """The oracles that ``names`` mean for one test of a hunt; ``turn`` is the one drawn of those in turn."""
     chosen = oracles_on(names, solvers)
-    return (*(name for name in chosen if name != _CROSSED or name in names), *filter(None, [turn]))
+    always = (name for name in chosen if name in names or not ORACLES[name].in_turn)
+    return (*always, *filter(None, [turn]))
 
 
 def promises(seen: Observation, names: Sequence[str], seconds: float) -> bool:

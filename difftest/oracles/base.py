@@ -178,8 +178,8 @@ class Oracle:
     ``is_default`` says whether it is on for these solvers when nobody says otherwise. ``promises`` says
     whether it may see something when the solvers that ran out of time get as many seconds as given.
     ``has_own_runs`` says that it takes more than one run of each solver on the formula. ``in_turn``: unless
-    it is named, a hunt draws one of these for a test, and a replay uses none. ``rank`` orders oracles, the
-    gravest first: of two that see one thing, the first reports it.
+    it is named, a hunt draws one of these for a test, and a replay uses those ``in_replays``. ``rank`` orders
+    oracles, the gravest first: of two that see one thing, the first reports it.
     """
 
     name: str
@@ -191,6 +191,7 @@ class Oracle:
     promises: Callable[[Observation, float], bool] | None = None
     has_own_runs: bool = False
     in_turn: bool = False
+    in_replays: bool = False
     rank: int = 100
 
 

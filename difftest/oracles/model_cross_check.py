@@ -1,7 +1,8 @@
 """Model cross-check: another solver refutes the model of a solver that said sat.
 
-Costs two more runs per solver that said sat (one to print the model, one to check it), so a probe only looks
-at models where nothing else is wrong, and has each checked by one solver of another kind.
+Costs two more runs per solver that said sat (one to print the model, one to check it): on every test, a hunt
+is half as slow again (measured), so it takes turns with the relations there. A probe only looks at models
+where nothing else is wrong, and has each checked by one solver of another kind.
 """
 
 from __future__ import annotations
@@ -83,5 +84,7 @@ ORACLE = Oracle(
     lambda solvers: len(solvers) > 1,
     probe,
     has_own_runs=True,
+    in_turn=True,
+    in_replays=True,
     rank=4,
 )

@@ -60,7 +60,7 @@ def test_a_gain_is_shown_only_where_other_repeats_show_it_too() -> None:
     origins = script("origins")
     bugs = [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == "z3"][:30]
     histories = {"1.0": bugs}
-    kinds = origins.kinds_of(bugs)["bytes"]
+    kinds = origins.divided("bytes", bugs)
     small = [bug.id for bug in bugs if kinds[bug.id] == "1 (least)"]
     large = [bug.id for bug in bugs if kinds[bug.id] == "3 (most)"]
     always = [origins.Found("1.0", repeat, (bug,)) for repeat in (1, 2) for bug in small]
