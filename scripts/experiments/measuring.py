@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +91,10 @@ def measure_units(
     seconds: float,
     deadline: float,
     stop: threading.Event,
+    skip: Container[str] = (),
 ) -> list[Row]:
-    """Measure the units that have no row yet, in their order; the rows of all units that are done.
+    """Measure the units that have no row yet, in their order; the rows of all units that are done. Those in
+    ``skip`` are not measured now.
 
     A unit is its name, which is a path below the folder, and what it runs; DifftestError if its row says that
     it ran something else. No unit is started that could not run for ``seconds`` before the ``deadline`` (of
@@ -101,14 +103,14 @@ def measure_units(
     A folder that has ``rows.parquet`` but no units begins with these rows.
     """
     if not (out / UNITS).exists():
-        _unpack_rows(out, [name for name, _ in units])
+        _unpack_rows(out)
     for name, what in units:
         row = _read_row(out / UNITS / name)
         if row is not None and row["what"] != what:
             raise DifftestError(f"{out / UNITS / name} ran {row['what']!r}, not {what!r}: name a new folder")
     for number, (name, what) in enumerate(units, 1):
         folder = out / UNITS / name
-        if _read_row(folder) is not None:
+        if name in skip or _read_row(folder) is not None:
             continue
         if stop.is_set() or time.monotonic() + seconds > deadline:
             say("stopped; the same command continues")
@@ -131,9 +133,9 @@ def measure_units(
     return [row | {"unit": name} for name, row in rows if row is not None]
 
 
-def _unpack_rows(out: Path, units: Sequence[str]) -> None:
-    """Make the folders of those of these units that ``rows.parquet`` has, all at once; DifftestError if the
-    file has no such rows.
+def _unpack_rows(out: Path) -> None:
+    """Make the folders of the units that ``rows.parquet`` has, all at once; DifftestError if the file has no
+    such rows, or would put one elsewhere.
     """
     file = out / ROWS
     if not file.is_file():
@@ -151,10 +153,12 @@ def _unpack_rows(out: Path, units: Sequence[str]) -> None:
         raise DifftestError(f"{file} has no rows of an experiment: {problem}; name a new folder") from problem
     with tempfile.TemporaryDirectory(dir=out, prefix=".units-") as drafts:
         draft = Path(drafts) / UNITS
-        for name in units:
-            if name in kept:
-                (draft / name).mkdir(parents=True)
-                put_json(draft / name / ROW, kept[name])
+        for name, row in kept.items():
+            folder = (draft / name).resolve()
+            if not folder.is_relative_to(draft.resolve()):
+                raise DifftestError(f"{file} has a unit {name!r} outside {out}; name a new folder")
+            folder.mkdir(parents=True)
+            put_json(folder / ROW, row)
         if draft.exists():
             # Another process may have been first.
             with suppress(OSError):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Container
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -51,6 +52,7 @@ open("found/b.smt2", "w").write({BOOM!r}.replace("1", "2"))
 open("found/c.smt2", "w").write({BOOM!r}.replace("boom", "calm"))
 open("scratch.smt2", "w").write({BOOM!r}.replace("boom", "bang"))
 import time
+from collections.abc import Container
 time.sleep(60)
 """
 QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(1.1)\n"
@@ -131,7 +133,7 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
 UNIT_COLUMNS = {"tool": "varchar", "names": "json", "what": "varchar"}
 
 
-def measured(out: Path, *names: str) -> tuple[list[str], list[dict[str, Any]]]:
+def measured(out: Path, *names: str, skip: Container[str] = ()) -> tuple[list[str], list[dict[str, Any]]]:
     """The units that were measured, and the rows of all."""
     ran: list[str] = []
 
@@ -141,7 +143,8 @@ def measured(out: Path, *names: str) -> tuple[list[str], list[dict[str, Any]]]:
         return {"tool": "t", "names": [name, HOSTILE]}
 
     units = [(name, "as before") for name in names]
-    return ran, script("measuring.py").measure_units(out, units, measure, 0, math.inf, threading.Event())
+    stop = threading.Event()
+    return ran, script("measuring.py").measure_units(out, units, measure, 0, math.inf, stop, skip)
 
 
 def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
@@ -154,6 +157,11 @@ def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
     )
     there.mkdir()
     shutil.copy(here / "rows.parquet", there)
+    # Whatever is measured first, no row is lost.
+    ran, again = measured(there, "a/3", skip=["a/3"])
+    assert ran == again == []
+    ran, again = measured(there, "a/1", "a/3", "a/2", skip=["a/1", "a/3"])
+    assert ran == [] and again == rows
     ran, again = measured(there, "a/1", "a/3", "a/2")
     assert ran == ["a/3"]
     assert again[0] == rows[0] and again[2] == rows[1]
@@ -203,8 +211,10 @@ def test_rows_name_no_folder_outside_the_experiment(tmp_path: Path) -> None:
     rows = [{"unit": name, **row} for name in ("../../away", "a/1")]
     columns = {"unit": "varchar", **UNIT_COLUMNS}
     script("measuring.py").put_parquet(out / "rows.parquet", rows, columns)
-    assert measured(out, "a/1", "a/2")[0] == ["a/2"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    with pytest.raises(ExhumeError, match=r"a unit '\.\./\.\./away' outside"):
+        measured(out, "a/1", "a/2")
+    assert [path.name for path in out.iterdir()] == ["rows.parquet"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.thorough
