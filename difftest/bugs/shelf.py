@@ -16,7 +16,7 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import DISTRIBUTIONS, Solver, find_solver
+from solvers.specs import Solver, find_solver
 
 OPTION = "option not accepted"
 
@@ -46,7 +46,7 @@ class Shelf:
         """
         with self._lock:
             if family not in self._lists:
-                listed = self._listing(DISTRIBUTIONS[family])
+                listed = self._listing(family)
                 while listed and self._is_too_old(f"{family}=={listed[0]}"):
                     listed = listed[1:]
                 self._lists[family] = listed

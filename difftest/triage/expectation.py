@@ -24,8 +24,9 @@ from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 20.0
-SLACK = 1.0
-"""What a run may take beyond four times the test's own, in seconds."""
+# A run may take this many times what the test took, and so many seconds more.
+_FACTOR = 4
+_SLACK = 1.0
 _SLACK_IN_HURRY = 0.2
 
 
@@ -95,6 +96,7 @@ def expectation_of(
     complaints: set[str] = set()
     for solver in involved:
         complaints |= complaints_of(printed[solver.name], verdicts[solver.name].detail)
+    took = max(verdicts[solver.name].seconds for solver in involved)
     expected = Expectation(
         candidate.finding_class,
         involved,
@@ -102,7 +104,8 @@ def expectation_of(
         verdict.location,
         verdict.shape,
         complaints=frozenset(complaints),
-        seconds=min(_MAX_SECONDS, SLACK + 4 * max(verdicts[solver.name].seconds for solver in involved)),
+        seconds=_limit(took, _SLACK),
+        took=took,
         oracle=candidate.oracle,
         pair=pair,
         where=Key.read(candidate.key).where if class_of(candidate.finding_class).keeps_place else (),
@@ -116,7 +119,11 @@ def hurried(expected: Expectation) -> Expectation:
     """The same for a reduction in a hunt, which has a few seconds: one trial on which a solver does not end
     must not take most of them.
     """
-    return replace(expected, seconds=expected.seconds - SLACK + _SLACK_IN_HURRY)
+    return replace(expected, seconds=_limit(expected.took, _SLACK_IN_HURRY))
+
+
+def _limit(took: float, slack: float) -> float:
+    return min(_MAX_SECONDS, slack + _FACTOR * took)
 
 
 def complaints_of(printed: str, decisive: str) -> set[str]:

@@ -28,7 +28,7 @@ from base.files import put_json, put_text
 from difftest.errors import DifftestError, NotShown
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from difftest.triage.expectation import SLACK, expectation_of_finding, read_formula
+from difftest.triage.expectation import expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
@@ -38,9 +38,9 @@ from solvers.specs import DISTRIBUTIONS, Solver, find_solver
 
 _SCHEMA = 1
 # Other releases may be far slower than the one that showed it, but what is not decided by then counts as not
-# affected: they get 25 times the time that a trial gets beyond its slack (100 times what the test took), and
-# that within these bounds. One that never ends costs all of it, in each release.
-_FACTOR = 25.0
+# affected: they get 100 times what the test took, within these bounds. One that never ends costs all of it,
+# in each release.
+_FACTOR = 100.0
 _LEAST_SECONDS = 5.0
 _MOST_SECONDS = 20.0
 _FOURTH_ZERO = re.compile(r"^(\d+\.\d+\.\d+)\.0$")
@@ -70,14 +70,15 @@ class BisectReport:
         return {**asdict(self), "tried": tried}
 
 
-def list_releases(distribution: str) -> list[str]:
+def list_releases(family: str) -> list[str]:
     """The releases that pip finds for this machine, oldest first; EnvironmentProblem if it finds none.
 
     Those without a wheel are left out: to ask for one takes pip seconds, each time. A fourth number that is
     zero is left out, so that ``4.8.5.0`` and ``4.8.5`` are one entry of the cache.
     """
+    distribution = DISTRIBUTIONS[family]
     command = [sys.executable, "-m", "pip", "index", "versions", distribution]
-    if not any(profile.any_python for profile in PROFILES.values() if profile.distribution == distribution):
+    if not PROFILES[family].any_python:
         command.append("--only-binary=:all:")
     command += ["--disable-pip-version-check", "--no-input"]
     result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
@@ -149,7 +150,7 @@ def _digest(text: str) -> str:
 def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
     """What a release of ``solver`` does with a formula."""
     found = find_release(family, release)
-    patience = min(_MOST_SECONDS, max(_LEAST_SECONDS, _FACTOR * (expected.seconds - SLACK)))
+    patience = min(_MOST_SECONDS, max(_LEAST_SECONDS, _FACTOR * expected.took))
     return State.SKIPPED if found is None else try_other(text, expected, solver, found, patience)
 
 
@@ -322,7 +323,7 @@ def _listed(family: str) -> tuple[tuple[str, ...], str]:
     network.
     """
     try:
-        return tuple(list_releases(DISTRIBUTIONS[family])), ""
+        return tuple(list_releases(family)), ""
     except EnvironmentProblem as problem:
         return (), str(problem)
 

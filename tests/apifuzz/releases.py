@@ -35,5 +35,5 @@ def plant_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules: dic
         return package
 
     monkeypatch.setattr(releases, "fetch_release", fetch)
-    monkeypatch.setattr(release_search, "list_releases", lambda distribution: RELEASES)
+    monkeypatch.setattr(release_search, "list_releases", lambda family: RELEASES)
     return fetched

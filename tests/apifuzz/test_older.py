@@ -127,8 +127,8 @@ def test_without_a_network_one_line_says_so(plant: Plant, monkeypatch: pytest.Mo
     plant({})
     tries: list[str] = []
 
-    def unreachable(distribution: str) -> list[str]:
-        tries.append(distribution)
+    def unreachable(family: str) -> list[str]:
+        tries.append(family)
         raise EnvironmentProblem("pip cannot list the releases\nof bitwuzla (no network?)")
 
     monkeypatch.setattr(release_search, "list_releases", unreachable)

@@ -13,7 +13,7 @@ import difftest.triage.release_search as bisecting
 from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOptions, Solver, Stage, hunt
 from difftest.triage.bisect import bisect
 from difftest.triage.classes.base import Expectation
-from difftest.triage.expectation import SLACK, NotShown
+from difftest.triage.expectation import NotShown
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
@@ -135,8 +135,8 @@ def test_the_list_is_pips_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
         return subprocess.CompletedProcess(command, 0, said, "WARNING: experimental")
 
     monkeypatch.setattr(bisecting.subprocess, "run", answer)
-    for distribution in ("z3-solver", "pyboolector"):
-        assert list_releases(distribution) == ["1.9.post1", "1.10", "2.0"]
+    for family in ("z3", "boolector"):
+        assert list_releases(family) == ["1.9.post1", "1.10", "2.0"]
     # A wheel of Boolector for another Python will do, and pip would not list these.
     assert ["--only-binary=:all:" in command for command in asked] == [True, False]
 
@@ -147,7 +147,7 @@ def test_no_network_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bisecting.subprocess, "run", fails)
     with pytest.raises(EnvironmentProblem, match="no route"):
-        list_releases("z3-solver")
+        list_releases("z3")
 
 
 def test_a_release_too_old_to_read_formulas_is_none() -> None:
@@ -168,6 +168,6 @@ def test_a_release_gets_a_hundred_times_what_the_test_took_within_bounds(
     solver = fake("os.abort()")
     monkeypatch.setattr(bisecting, "find_release", lambda family, release: solver)
     monkeypatch.setattr(bisecting, "try_other", try_other)
-    expected = Expectation("crash", (solver,), seconds=SLACK + 4 * took)
+    expected = Expectation("crash", (solver,), took=took)
     assert bisecting.try_formula("(check-sat)", expected, solver, "z3", "4.8.5") is State.FREE
     assert given == [pytest.approx(limit)]

@@ -21,17 +21,7 @@ from solvers.specs import Solver
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What has to show again for a finding to be there.
-
-    ``answers`` are those of the contradicted check-sat, by solver name (soundness only). ``truth`` is set
-    where the right answer was known by construction: one of ``references`` has to give it, then.
-    ``complaints`` are the shapes of the error messages that are there already; others spoil a run. ``oracle``
-    names the one that saw it. ``seconds`` is what one run may take. ``exact=False`` lets lines of a crash's
-    file differ, as they do from release to release. ``pair`` is set where it takes the formula that this one
-    was made from to show it. ``salt`` is the test's, by which relations choose. ``tries`` is the number of
-    runs in which a flaky finding (threads, time) has to show twice, else 1. ``where`` is what the key names
-    besides theories, where that has to stay (``FindingClass.keeps_place``).
-    """
+    """What has to show again for a finding to be there."""
 
     finding_class: str
     solvers: tuple[Solver, ...]
@@ -39,16 +29,28 @@ class Expectation:
     location: str | None = None
     shape: str | None = None
     answers: Mapping[str, str] = field(default_factory=dict)
+    """Those of the contradicted check-sat, by solver name (soundness only)."""
     truth: str | None = None
+    """The right answer, where it was known by construction: one of ``references`` has to give it, then."""
     references: tuple[Solver, ...] = ()
     complaints: frozenset[str] = frozenset()
+    """The shapes of the error messages that are there already; others spoil a run."""
     seconds: float = 2.0
+    """What one run may take."""
+    took: float = 0.0
+    """What the slowest run took when it was seen, in seconds."""
     exact: bool = True
+    """False: lines of a crash's file may differ, as they do from release to release."""
     oracle: str = ""
+    """The one that saw it."""
     pair: Pair | None = None
+    """With the formula that this one was made from, where it takes both to show it."""
     tries: int = 1
+    """The number of runs in which a flaky finding (threads, time) has to show twice, else 1."""
     salt: int = 0
+    """The test's, by which relations choose."""
     where: tuple[str, ...] = ()
+    """What the key names besides theories, where that has to stay (``FindingClass.keeps_place``)."""
 
     @property
     def accused(self) -> Solver:

@@ -45,7 +45,7 @@ def test_releases_begin_with_the_oldest_that_runs_here(fake: Fake) -> None:
             raise ReleaseNotFound("z3-solver", "4.1")
         return fake("")
 
-    shelf = Shelf(lambda distribution: ["4.1", "4.2", "4.3"], find)
+    shelf = Shelf(lambda family: ["4.1", "4.2", "4.3"], find)
     assert shelf.releases("z3") == shelf.releases("z3") == ["4.2", "4.3"]
     assert asked == ["z3==4.1", "z3==4.2"]
 
