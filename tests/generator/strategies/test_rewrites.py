@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from corpus.acceptance import probe
 from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.errors import GenerationError
+from generator.rewriting.instances import printed_rules
 from generator.rewriting.rules import read_rules
-from generator.strategies.rewrites import Rewrites, _printed_rules
+from generator.strategies.rewrites import Rewrites
 from generator.strategy import Strategy
 from smtlib import check_script, free_variables, read_script
 from tests.generator.small import formulas, seeds_of
@@ -120,7 +121,7 @@ def test_a_solver_that_prints_no_rules_is_one_clear_line(
     monkeypatch: pytest.MonkeyPatch, source: SeedSource
 ) -> None:
     monkeypatch.setattr("solvers.specs.Solver.printed_rules", lambda self: "no rules")
-    _printed_rules.cache_clear()
+    printed_rules.cache_clear()
     with pytest.raises(GenerationError, match="prints no rewrite rules"):
         make_strategy("rewrites", None, StrategySettings(), source)
-    _printed_rules.cache_clear()
+    printed_rules.cache_clear()
