@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from types import MappingProxyType
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.library import Library
@@ -154,12 +155,16 @@ class TransplantChain(Chain):
         return weights[root]
 
     def fill(
-        self, graft: Graft, place: Place, chance: random.Random
+        self, graft: Graft, place: Place, chance: random.Random, known: Mapping[Declaration, Term]
     ) -> tuple[dict[Declaration, Term | Declaration], list[Declaration]]:
-        """What stands in an atom's slots in this place, and which symbols of it are new."""
-        fill: dict[Declaration, Term | Declaration] = {}
+        """What stands in an atom's slots in this place, ``known`` in those that it names, and which symbols
+        of it are new.
+        """
+        fill: dict[Declaration, Term | Declaration] = dict(known)
         new: list[Declaration] = []
         for slot in graft.slots:
+            if slot in known:
+                continue
             found = (
                 self._function(slot, chance) if slot.params else self._term(slot.result, place, fill, chance)
             )
@@ -209,10 +214,18 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         return TransplantChain(seed, self.operators)
 
     def plant(
-        self, chain: TransplantChain, number: int, place: Place, graft: Graft, chance: random.Random
+        self,
+        chain: TransplantChain,
+        number: int,
+        place: Place,
+        graft: Graft,
+        chance: random.Random,
+        known: Mapping[Declaration, Term] = MappingProxyType({}),
     ) -> bool:
-        """Put ``graft`` into a place of assertion ``number``; whether it fits there."""
-        fill, new = chain.fill(graft, place, chance)
+        """Put ``graft`` into a place of assertion ``number``, with ``known`` in the slots that it names;
+        whether it fits there.
+        """
+        fill, new = chain.fill(graft, place, chance, known)
         made = graft.planted(chain.table, fill)
         for term in made:
             chain.pool.measure(term)

@@ -44,7 +44,7 @@ REASONS = ("makes no test from", "1 nested too deep", "no Boolean subterm with a
 
 @pytest.mark.parametrize("what", SEEDS)
 @pytest.mark.parametrize(
-    "name", ["typefuzz", "opfuzz", "weaken", "fusion", "join", "storm", "transplant", "rewrites"]
+    "name", ["typefuzz", "opfuzz", "weaken", "fusion", "join", "storm", "transplant", "rewrites", "expand"]
 )
 def test_a_seed_of_hostile_size_takes_bearable_time(
     name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -71,6 +71,10 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
     def mutate(self, chain: _Chain, chance: random.Random) -> bool:
         """One mutation; whether it succeeded."""
 
+    def known(self, seed: Seed) -> tuple[str | None, ...]:
+        """The answers of the tests made of a seed, as in :class:`Mutant`; nothing is known by default."""
+        return ()
+
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
         if "cvc5" in self.operators.families and cvc5_refuses(seed.script()):
@@ -92,7 +96,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
                 return
             seen.add(state)
             # The caller reads its text before the chain continues: see SeedStrategy.generate.
-            yield Mutant(chain.text, seeds, chain.log.text())
+            yield Mutant(chain.text, seeds, chain.log.text(), self.known(seed))
 
 
 class TermStrategy(ChainStrategy[_TermChain]):

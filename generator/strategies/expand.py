@@ -1,0 +1,172 @@
+"""The strategy ``expand``: terms replaced by larger equal ones, by rewrite rules from right to left.
+
+Where ``rewrites`` puts the left side of a rule in the place of any term, here the right side has to match the
+term: the formula keeps its meaning, and a solver has to rewrite it back. The rules are those that cvc5's
+proofs rely on (Nötzli et al., FMCAD 2022). The answer of a test is that of its seed. A rule is used where its
+premises hold whatever terms stand in it. What only the left side has is filled with terms of the formula.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from generator.declaring import StrategyEntry, StrategyInputs
+from generator.rewriting.instances import (
+    INSTANCES,
+    OPEN_SHARE,
+    USUAL_WIDTH,
+    Instances,
+    OpenText,
+    draw_values,
+    names_of,
+    printed_rules,
+    width_of,
+    width_of_some,
+)
+from generator.rewriting.rules import Rule, Unknown
+from generator.seeds.source import Seed, SeedSource
+from generator.settings import Value
+from generator.strategies.mutation.places import Place
+from generator.strategies.rewrites import RuleStrategy
+from generator.strategies.transplant import GRAFT_SETTINGS, Graft, TransplantChain
+from smtlib import Declaration, Term
+
+NO_RULE = "attempts with no rule whose right side matches"
+
+_DRAWS = 20
+"""Draws of a rule until the right side of one matches."""
+_ANY_SHARE = 0.2
+"""Share of attempts at terms with arguments that use a rule whose right side matches every term of a sort."""
+_INNER_SHARE = 0.7
+"""Share of attempts at terms that have arguments."""
+
+
+class _Sides(NamedTuple):
+    """The sides of an instance, over the same slots."""
+
+    left: Graft
+    right: Term
+
+
+class Expand(RuleStrategy):
+    """Chains of rules from right to left."""
+
+    name = "expand"
+
+    def __init__(
+        self,
+        seeds: SeedSource,
+        seed: int,
+        settings: Mapping[str, Value],
+        solvers: Sequence[str],
+        rules: Sequence[Rule],
+    ) -> None:
+        super().__init__(seeds, seed, settings, solvers, rules)
+        self.instances = Instances(seed, self._instance)
+        self._any: dict[str, list[Rule]] = defaultdict(list)
+        self._by_head: dict[str, list[Rule]] = defaultdict(list)
+        for rule in rules:
+            made = [self.instances.get(rule, USUAL_WIDTH, number) for number in range(INSTANCES)]
+            rights = [sides.right for sides in made if sides is not None]
+            for name in sorted({right.sort.name for right in rights if right.op.declaration}):
+                self._any[name].append(rule)
+            for name in sorted({right.op.name for right in rights if not right.op.declaration}):
+                self._by_head[name].append(rule)
+
+    def known(self, seed: Seed) -> tuple[str | None, ...]:
+        """The answer of the seed."""
+        return (seed.answer,)
+
+    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
+        """One try to replace a term by the left side of a rule whose right side matches it."""
+        # Half of a formula's terms are constants, which few rules match.
+        found = chain.place(chance, _has_arguments if chance.random() < _INNER_SHARE else None)
+        if found is None:
+            return False
+        number, place = found
+        drawn = self._draw(chain, place, chance)
+        if drawn is None:
+            self.counts[NO_RULE] += 1
+            return False
+        return self.plant(chain, number, place, drawn[0], chance, drawn[1])
+
+    def _draw(
+        self, chain: TransplantChain, place: Place, chance: random.Random
+    ) -> tuple[Graft, dict[Declaration, Term]] | None:
+        """The left side of a rule that matches and what its slots hold then, rather one over sorts that the
+        formula has.
+        """
+        term = place.term
+        is_any = not term.args or chance.random() < _ANY_SHARE
+        rules = self._any.get(term.sort.name) if is_any else self._by_head.get(term.op.name)
+        if not rules:
+            return None
+        width = width_of(term.sort) or width_of_some(chain.sorts, chance)
+        usable = None
+        for _ in range(_DRAWS):
+            rule = rules[int(chance.random() * len(rules))]
+            sides = self.instances.get(rule, width, int(chance.random() * INSTANCES))
+            known: dict[Declaration, Term] = {}
+            if sides is None or not _matches(sides.right, term, known) or not self.suits(chain, sides.left):
+                continue
+            usable = sides.left, known
+            if all(slot in known or slot.result in chain.sorts for slot in sides.left.slots):
+                break
+        return usable
+
+    def _instance(self, rule: Rule, width: int, chance: random.Random) -> _Sides | None:
+        """The sides of an instance that holds for all terms; None if there is none that the targets know."""
+        values, is_met = draw_values(rule, width, chance)
+        if values is None or not is_met:
+            return None
+        needed = {name for premise in rule.premises for name in names_of(premise)}
+        text = OpenText(rule, values, not needed and chance.random() < OPEN_SHARE)
+        if any(parameter.name in needed and not text.is_inline(parameter) for parameter in rule.parameters):
+            return None
+        try:
+            sides = text.sides(2)
+        except Unknown:
+            return None
+        if sides is None or sides[0].sort is not sides[1].sort:
+            return None
+        left = Graft.of_term(f"by {rule.name}", sides[0])
+        is_plain = not sides[1].args or Graft.of_term("", sides[1]) is not None
+        return _Sides(left, sides[1]) if left and is_plain and self.is_known(left) else None
+
+
+def _has_arguments(term: Term) -> bool:
+    return bool(term.args)
+
+
+def _matches(pattern: Term, term: Term, known: dict[Declaration, Term]) -> bool:
+    """Whether ``term`` is ``pattern`` with terms in its slots, which ``known`` has then."""
+    if pattern.sort is not term.sort:
+        return False
+    op, head = pattern.op, term.op
+    if op.declaration is not None:
+        return known.setdefault(op.declaration, term) is term
+    return (
+        (op.kind, op.name, op.indices, len(pattern.args))
+        == (head.kind, head.name, head.indices, len(term.args))
+        and head.declaration is None
+        and all(_matches(*pair, known) for pair in zip(pattern.args, term.args, strict=True))
+    )
+
+
+def _make(inputs: StrategyInputs) -> Expand:
+    given = inputs.settings
+    return Expand(inputs.seeds, given.seed, inputs.values, given.solvers, printed_rules())
+
+
+ENTRY = StrategyEntry(
+    "expand",
+    "terms of a formula replaced by larger equal ones, by a solver's rewrite rules from right to left",
+    "seeds",
+    "the answer of its seed, where that is known",
+    _make,
+    frozenset(("seeds",)),
+    GRAFT_SETTINGS,
+)
