@@ -39,7 +39,7 @@ NO_RULE = "attempts with no rule whose right side matches"
 _DRAWS = 20
 """Draws of a rule until the right side of one matches."""
 _ANY_SHARE = 0.2
-"""Share of attempts at terms with arguments that use a rule whose right side matches every term of a sort."""
+"""Share of attempts that use a rule whose right side matches every term of a sort."""
 _INNER_SHARE = 0.7
 """Share of attempts at terms that have arguments."""
 
@@ -100,8 +100,9 @@ class Expand(RuleStrategy):
         formula has.
         """
         term = place.term
-        is_any = not term.args or chance.random() < _ANY_SHARE
-        rules = self._any.get(term.sort.name) if is_any else self._by_head.get(term.op.name)
+        for_head = self._by_head.get(term.op.name)
+        is_any = chance.random() < _ANY_SHARE or not (term.args or for_head)
+        rules = self._any.get(term.sort.name) if is_any else for_head
         if not rules:
             return None
         width = width_of(term.sort) or width_of_some(chain.sorts, chance)
