@@ -11,11 +11,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -252,18 +253,11 @@ class Solver:
         """Whether ``unknown`` shows a limit of the solver: False if an option makes it give up earlier."""
         return all(option_class is OptionClass.SOUND for option_class in self._classes())
 
-    def _classes(self) -> Iterator[OptionClass | None]:
+    def _classes(self) -> tuple[OptionClass | None, ...]:
         if self.family in PROFILES:
             table = option_table(self.family)
-            for option in self.spec_options:
-                yield table.class_of(option)
-            return
-        # A user's own command line is trusted, unless it has an option that is not trusted in a known solver.
-        for part in self.argv[1:]:
-            for family in PROFILES:
-                known = option_table(family).find(part.removeprefix("--"))
-                if known is not None and "*" not in known.name and not known.option_class.is_trusted:
-                    yield known.option_class
+            return tuple(table.class_of(option) for option in self.spec_options)
+        return _untrusted(tuple(self.argv[1:]))
 
     def version(self) -> str:
         """The version that it prints (asked once), or ``unknown``."""
@@ -283,6 +277,20 @@ class Solver:
         if not self._version:
             self._version.append(_ask_version(self))
         return self._version[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _untrusted(arguments: tuple[str, ...]) -> tuple[OptionClass, ...]:
+    """The classes of those options of a user's own command line that are not trusted in a known solver; all
+    others are trusted. Asked for every test, so kept.
+    """
+    found = []
+    for part in arguments:
+        for family in PROFILES:
+            known = option_table(family).find(part.removeprefix("--"))
+            if known is not None and "*" not in known.name and not known.option_class.is_trusted:
+                found.append(known.option_class)
+    return tuple(found)
 
 
 def _added(argv: tuple[str, ...], option: str) -> tuple[str, ...]:
