@@ -166,7 +166,8 @@ def test_lets_of_numbers_keep_what_is_open(tmp_path: Path) -> None:
     seed = (
         "(declare-const a String)(declare-const b String)"
         "(assert (= (str.len (str.++ b b a b)) 9))"
-        "(assert (or (= (str.len (str.++ a b a)) 7) (= a (str.substr b (- (str.len b) (str.len a)) (str.len a)))))"
+        "(assert (or (= (str.len (str.++ a b a)) 7)"
+        " (= a (str.substr b (- (str.len b) (str.len a)) (str.len a)))))"
     )
     bodies = from_one(tmp_path, seed, "suffix")
     assert {"(= (str.len (str.++ a b a)) 7) (str.suffixof a b))" in body for body in bodies} == {True}
