@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from generator.declaring import StrategyEntry, StrategyInputs
@@ -27,14 +27,11 @@ from generator.rewriting.instances import (
     width_of_some,
 )
 from generator.rewriting.rules import Rule, Unknown
-from generator.seeds.source import Seed, SeedSource
-from generator.settings import Value
+from generator.seeds.source import Seed
 from generator.strategies.mutation.places import Place
-from generator.strategies.rewrites import RuleStrategy
+from generator.strategies.rewrites import Fitting, RuleStrategy
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, TransplantChain
 from smtlib import Declaration, Term
-
-NO_RULE = "attempts with no rule whose right side matches"
 
 _DRAWS = 20
 """Draws of a rule until the right side of one matches."""
@@ -56,16 +53,9 @@ class Expand(RuleStrategy):
 
     name = "expand"
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value],
-        solvers: Sequence[str],
-        rules: Sequence[Rule],
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers, rules)
-        self.instances = Instances(seed, self._instance)
+    def index(self, rules: Sequence[Rule]) -> None:
+        """By the sort or the head of their right sides."""
+        self.instances = Instances(self.seed, self._instance)
         self._any: dict[str, list[Rule]] = defaultdict(list)
         self._by_head: dict[str, list[Rule]] = defaultdict(list)
         for rule in rules:
@@ -80,25 +70,12 @@ class Expand(RuleStrategy):
         """The answer of the seed."""
         return (seed.answer,)
 
-    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
-        """One try to replace a term by the left side of a rule whose right side matches it."""
-        # Half of a formula's terms are constants, which few rules match.
-        found = chain.place(chance, _has_arguments if chance.random() < _INNER_SHARE else None)
-        if found is None:
-            return False
-        number, place = found
-        drawn = self._draw(chain, place, chance)
-        if drawn is None:
-            self.counts[NO_RULE] += 1
-            return False
-        return self.plant(chain, number, place, drawn[0], chance, drawn[1])
+    def draw_place(self, chain: TransplantChain, chance: random.Random) -> tuple[int, Place] | None:
+        """Half of a formula's terms are constants, which few rules match: rather one with arguments."""
+        return chain.place(chance, _has_arguments if chance.random() < _INNER_SHARE else None)
 
-    def _draw(
-        self, chain: TransplantChain, place: Place, chance: random.Random
-    ) -> tuple[Graft, dict[Declaration, Term]] | None:
-        """The left side of a rule that matches and what its slots hold then, rather one over sorts that the
-        formula has.
-        """
+    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
+        """One of a rule whose right side matches the term there, with what its slots hold then."""
         term = place.term
         for_head = self._by_head.get(term.op.name)
         is_any = chance.random() < _ANY_SHARE or not (term.args or for_head)

@@ -11,6 +11,7 @@ with terms of the formula. The result is the next formula of the chain, as in Pa
 from __future__ import annotations
 
 import random
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -32,15 +33,19 @@ from generator.seeds.source import SeedSource
 from generator.settings import Value
 from generator.strategies.mutation.places import Place
 from generator.strategies.transplant import GRAFT_SETTINGS, GUARDED, Graft, GraftStrategy, TransplantChain
+from smtlib import Declaration, Term
 
-NO_INSTANCE = "attempts with no instance of a rule of the sort"
+NO_RULE = "attempts with no rule that fits"
 
 _RULES_DRAWN = 6
 """Draws of a rule until one has an instance over sorts that the formula has."""
 
+Fitting = tuple[Graft, Mapping[Declaration, Term]]
+"""A left side, and what is known of its slots."""
+
 
 class RuleStrategy(GraftStrategy):
-    """Base of the strategies that put instances of rules into formulas."""
+    """Base of the strategies that put left sides of rules into formulas."""
 
     def __init__(
         self,
@@ -52,11 +57,37 @@ class RuleStrategy(GraftStrategy):
     ) -> None:
         super().__init__(seeds, seed, settings, solvers)
         self._rules = sha256("".join(map(repr, rules)).encode()).hexdigest()
+        self.index(rules)
+
+    @abstractmethod
+    def index(self, rules: Sequence[Rule]) -> None:
+        """Draw instances of the rules, to find them by where they fit."""
+
+    @abstractmethod
+    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
+        """The left side of a rule that fits a place, rather one over sorts that the formula has."""
 
     @property
     def fingerprint(self) -> str:
         """Names the seeds and the rules that the tests come from."""
         return f"{self.seeds.fingerprint[:8]}{self._rules[:8]}"
+
+    def draw_place(self, chain: TransplantChain, chance: random.Random) -> tuple[int, Place] | None:
+        """An assertion's number and a place in it."""
+        return chain.place(chance)
+
+    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
+        """One try to put the left side of a rule into the place of a term."""
+        found = self.draw_place(chain, chance)
+        if found is None:
+            return False
+        number, place = found
+        fitting = self.draw_fitting(chain, place, chance)
+        if fitting is None:
+            self.counts[NO_RULE] += 1
+            return False
+        left, known = fitting
+        return self.plant(chain, number, place, left, chance, known)
 
     def is_known(self, graft: Graft) -> bool:
         """Whether the targets know its operators."""
@@ -75,35 +106,16 @@ class Rewrites(RuleStrategy):
 
     name = "rewrites"
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value],
-        solvers: Sequence[str],
-        rules: Sequence[Rule],
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers, rules)
-        self._instances = Instances(seed, self._instance)
+    def index(self, rules: Sequence[Rule]) -> None:
+        """By the sort of their left sides."""
+        self._instances = Instances(self.seed, self._instance)
         self._by_sort: dict[str, list[Rule]] = defaultdict(list)
         for rule in rules:
             if (graft := self._instances.get(rule, USUAL_WIDTH, 0)) is not None:
                 self._by_sort[graft.root.sort.name].append(rule)
 
-    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
-        """One try to put the left side of a rule into the place of a term."""
-        found = chain.place(chance)
-        if found is None:
-            return False
-        number, place = found
-        graft = self._draw(chain, place, chance)
-        if graft is None:
-            self.counts[NO_INSTANCE] += 1
-            return False
-        return self.plant(chain, number, place, graft, chance)
-
-    def _draw(self, chain: TransplantChain, place: Place, chance: random.Random) -> Graft | None:
-        """A left side of the sort of a place, rather one over sorts that the formula has."""
+    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
+        """One of the sort of the place."""
         sort = place.term.sort
         rules = self._by_sort.get(sort.name)
         if not rules:
@@ -118,7 +130,7 @@ class Rewrites(RuleStrategy):
             usable = graft
             if all(slot.result in chain.sorts for slot in graft.slots):
                 break
-        return usable
+        return None if usable is None else (usable, {})
 
     def _instance(self, rule: Rule, width: int, chance: random.Random) -> Graft | None:
         """The left side of an instance; None if there is none that the targets know."""
