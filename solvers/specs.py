@@ -282,7 +282,7 @@ class Solver:
 @functools.lru_cache(maxsize=256)
 def _untrusted(arguments: tuple[str, ...]) -> tuple[OptionClass, ...]:
     """The classes of those options of a user's own command line that are not trusted in a known solver; all
-    others are trusted. Asked for every test, so kept.
+    others are trusted. Every test needs this, so it is kept.
     """
     found = []
     for part in arguments:

@@ -24,7 +24,7 @@ from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
 _MAX_SECONDS = 20.0
-# A run may take this many times what the test took, and so many seconds more.
+# A run may take four times what the test took, and this long on top of it, in seconds.
 _FACTOR = 4
 _SLACK = 1.0
 _SLACK_IN_HURRY = 0.2
