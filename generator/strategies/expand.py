@@ -23,8 +23,6 @@ from generator.rewriting.instances import (
     draw_values,
     names_of,
     printed_rules,
-    width_of,
-    width_of_some,
 )
 from generator.rewriting.rules import Rule, Unknown
 from generator.seeds.source import Seed
@@ -33,8 +31,6 @@ from generator.strategies.rewrites import Fitting, RuleStrategy
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, TransplantChain
 from smtlib import Declaration, Term
 
-_DRAWS = 20
-"""Draws of a rule until the right side of one matches."""
 _ANY_SHARE = 0.2
 """Share of attempts that use a rule whose right side matches every term of a sort."""
 _INNER_SHARE = 0.7
@@ -52,6 +48,8 @@ class Expand(RuleStrategy):
     """Chains of rules from right to left."""
 
     name = "expand"
+    # Few right sides match.
+    draws = 20
 
     def index(self, rules: Sequence[Rule]) -> None:
         """By the sort or the head of their right sides."""
@@ -74,26 +72,17 @@ class Expand(RuleStrategy):
         """Half of a formula's terms are constants, which few rules match: rather one with arguments."""
         return chain.place(chance, _has_arguments if chance.random() < _INNER_SHARE else None)
 
-    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
-        """One of a rule whose right side matches the term there, with what its slots hold then."""
-        term = place.term
+    def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
+        """Those with its head on the right side, or those that match every term of its sort."""
         for_head = self._by_head.get(term.op.name)
         is_any = chance.random() < _ANY_SHARE or not (term.args or for_head)
-        rules = self._any.get(term.sort.name) if is_any else for_head
-        if not rules:
-            return None
-        width = width_of(term.sort) or width_of_some(chain.sorts, chance)
-        usable = None
-        for _ in range(_DRAWS):
-            rule = rules[int(chance.random() * len(rules))]
-            sides = self.instances.get(rule, width, int(chance.random() * INSTANCES))
-            known: dict[Declaration, Term] = {}
-            if sides is None or not _matches(sides.right, term, known) or not self.suits(chain, sides.left):
-                continue
-            usable = sides.left, known
-            if all(slot in known or slot.result in chain.sorts for slot in sides.left.slots):
-                break
-        return usable
+        return self._any.get(term.sort.name) if is_any else for_head
+
+    def fitting(self, rule: Rule, width: int, number: int, term: Term) -> Fitting | None:
+        """A left side whose right side matches the term, with what its slots hold then."""
+        sides = self.instances.get(rule, width, number)
+        known: dict[Declaration, Term] = {}
+        return (sides.left, known) if sides is not None and _matches(sides.right, term, known) else None
 
     def _instance(self, rule: Rule, width: int, chance: random.Random) -> _Sides | None:
         """The sides of an instance that holds for all terms; None if there is none that the targets know."""

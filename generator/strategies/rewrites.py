@@ -37,15 +37,15 @@ from smtlib import Declaration, Term
 
 NO_RULE = "attempts with no rule that fits"
 
-_RULES_DRAWN = 6
-"""Draws of a rule until one has an instance over sorts that the formula has."""
-
 Fitting = tuple[Graft, Mapping[Declaration, Term]]
 """A left side, and what is known of its slots."""
 
 
 class RuleStrategy(GraftStrategy):
     """Base of the strategies that put left sides of rules into formulas."""
+
+    draws = 6
+    """Draws of a rule until one fits and has an instance over sorts that the formula has."""
 
     def __init__(
         self,
@@ -64,8 +64,12 @@ class RuleStrategy(GraftStrategy):
         """Draw instances of the rules, to find them by where they fit."""
 
     @abstractmethod
-    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
-        """The left side of a rule that fits a place, rather one over sorts that the formula has."""
+    def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
+        """Rules that may fit in the place of a term, if there are any."""
+
+    @abstractmethod
+    def fitting(self, rule: Rule, width: int, number: int, term: Term) -> Fitting | None:
+        """An instance of a rule, if it fits in the place of a term."""
 
     @property
     def fingerprint(self) -> str:
@@ -88,6 +92,25 @@ class RuleStrategy(GraftStrategy):
             return False
         left, known = fitting
         return self.plant(chain, number, place, left, chance, known)
+
+    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
+        """The left side of a rule that fits a place, rather one over sorts that the formula has."""
+        term = place.term
+        rules = self.rules_for(term, chance)
+        if not rules:
+            return None
+        width = width_of(term.sort) or width_of_some(chain.sorts, chance)
+        usable = None
+        for _ in range(self.draws):
+            rule = rules[int(chance.random() * len(rules))]
+            found = self.fitting(rule, width, int(chance.random() * INSTANCES), term)
+            if found is None or not self.suits(chain, found[0]):
+                continue
+            usable = found
+            left, known = found
+            if all(slot in known or slot.result in chain.sorts for slot in left.slots):
+                break
+        return usable
 
     def is_known(self, graft: Graft) -> bool:
         """Whether the targets know its operators."""
@@ -114,23 +137,14 @@ class Rewrites(RuleStrategy):
             if (graft := self._instances.get(rule, USUAL_WIDTH, 0)) is not None:
                 self._by_sort[graft.root.sort.name].append(rule)
 
-    def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
-        """One of the sort of the place."""
-        sort = place.term.sort
-        rules = self._by_sort.get(sort.name)
-        if not rules:
-            return None
-        width = width_of(sort) or width_of_some(chain.sorts, chance)
-        usable = None
-        for _ in range(_RULES_DRAWN):
-            rule = rules[int(chance.random() * len(rules))]
-            graft = self._instances.get(rule, width, int(chance.random() * INSTANCES))
-            if graft is None or graft.root.sort is not sort or not self.suits(chain, graft):
-                continue
-            usable = graft
-            if all(slot.result in chain.sorts for slot in graft.slots):
-                break
-        return None if usable is None else (usable, {})
+    def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
+        """Those of the sort of the term."""
+        return self._by_sort.get(term.sort.name)
+
+    def fitting(self, rule: Rule, width: int, number: int, term: Term) -> Fitting | None:
+        """A left side of the sort of the term."""
+        graft = self._instances.get(rule, width, number)
+        return None if graft is None or graft.root.sort is not term.sort else (graft, {})
 
     def _instance(self, rule: Rule, width: int, chance: random.Random) -> Graft | None:
         """The left side of an instance; None if there is none that the targets know."""
