@@ -225,6 +225,9 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         """Put ``graft`` into a place of assertion ``number``, with ``known`` in the slots that it names;
         whether it fits there.
         """
+        for term in known.values():
+            # Above an earlier change, a term of an assertion is none of the pool.
+            chain.pool.note(term)
         fill, new = chain.fill(graft, place, chance, known)
         made = graft.planted(chain.table, fill)
         for term in made:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import is_value
 from generator.strategies.mutation.places import Place
-from smtlib import Kind, Sort, Term
+from smtlib import Kind, Sort, Term, postorder
 from smtlib.terms import free_in
 
 _TRIES = 12
@@ -86,17 +86,25 @@ class GrowingPool:
         """Take in a new term, whose arguments are in the pool or have no variables."""
         if term in self._free or term in self.base._free:
             return
-        free, bound = _NOTHING, _NO_NAMES
-        for arg in term.args:
-            free |= self.free(arg)
-            bound |= self.bound(arg)
-        if term.variables:
-            free = free.difference(term.variables)
-            bound |= {v.op.name for v in term.variables}
-        self._free[term] = free
-        self._bound[term] = bound
+        self._note(term)
         self.measure(term)
         self._new.setdefault(term.sort, []).append(term)
+
+    def note(self, root: Term) -> None:
+        """Take in the variables of a term of an assertion, without making it an argument."""
+        for term in postorder([root], below=lambda term: [a for a in term.args if not self._is_noted(a)]):
+            if not self._is_noted(term):
+                self._note(term)
+
+    def _is_noted(self, term: Term) -> bool:
+        return term in self.base._free or term in self._free
+
+    def _note(self, term: Term) -> None:
+        bound = frozenset([v.op.name for v in term.bound]) if term.args else _NO_NAMES
+        for arg in term.args:
+            bound |= self.bound(arg)
+        self._free[term] = free_in(term, {arg: self.free(arg) for arg in term.args})
+        self._bound[term] = bound
 
     def free(self, term: Term) -> frozenset[Term]:
         """The free variables of a term of the pool."""
