@@ -24,6 +24,7 @@ from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
+from solvers.running.screener import Screener
 from solvers.running.script import Script
 from solvers.running.tasks import NoAnswer, TaskProcess
 from solvers.specs import DISTRIBUTIONS, Solver, find_solver, is_asked
@@ -171,12 +172,13 @@ class _Runs:
         self._solver = solver
         self._limits = Limits(RUN_SECONDS, memory)
         self._runner = Runner()
+        self._screener = Screener(self._runner)
 
     def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
         return [self._ask(text) for text in texts]
 
     def _ask(self, text: bytes) -> Acceptance:
-        verdict = self._runner.judge(self._solver, Script(text), self._limits)
+        verdict = self._screener.judge(self._solver, Script(text), self._limits)
         if verdict.outcome is Outcome.REFUSED:
             return Acceptance(False, "refused", verdict.detail)
         ended = verdict.outcome in (Outcome.TIMEOUT, Outcome.MEMOUT, Outcome.CRASH)

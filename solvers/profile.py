@@ -139,6 +139,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Options that make it check its models."""
     incremental: tuple[str, ...] = ()
     """Options that it needs for more than one check-sat."""
+    repeats: bool = False
+    """Whether ``(reset)``, or its driver, makes one process run independent texts one after another."""
+    on_input: tuple[str, ...] = ()
+    """Options with which its program reads a script on standard input, each command as it arrives."""
     models: tuple[str, ...] = ()
     """Options that it needs, besides ``:produce-models`` in the script, to print models in SMT-LIB."""
     constant_arrays: str = ""

@@ -45,6 +45,7 @@ from solvers.running import orphans as _orphans
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
+from solvers.running.screener import Screener
 from solvers.running.script import Script
 from solvers.specs import Solver
 
@@ -281,6 +282,7 @@ class Worker:
         make: Make | None = None,
     ) -> None:
         self.runner = runner
+        self._screener = Screener(runner)
         self._solvers = solvers
         self._own = own
         self._make = make
@@ -291,7 +293,7 @@ class Worker:
         if isinstance(task, ReduceTask):
             return _reduce(task, self.runner)
         if (strategy := self._own.get(task.name.strategy)) is None:
-            return perform(task, self._solvers, self.runner, self._make)
+            return perform(task, self._solvers, self.runner, self._make, self._screener)
         performer = self._performers.get(strategy.name)
         if performer is None:
             performer = self._performers[strategy.name] = strategy.performer()
@@ -316,14 +318,18 @@ def perform(
     solvers: Sequence[Solver],
     runner: Runner,
     make: Make | None = None,
+    screener: Runner | None = None,
 ) -> RunResult | Confirmation:
-    """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test."""
+    """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test.
+
+    The ``screener`` (default: ``runner``) runs tests and what they are reduced to; ``runner`` confirms.
+    """
     if isinstance(task, ConfirmTask):
-        return _confirm(task, _solvers_for(task.test, task.options, solvers), runner)
+        return _confirm(task, _solvers_for(task.test, task.options, solvers), runner, screener or runner)
     test = task.test or (make(task.name) if make else None)
     if test is None:
         return RunResult(task, {}, 0.0)
-    return _run(task, test, _solvers_for(test, task.options, solvers), runner)
+    return _run(task, test, _solvers_for(test, task.options, solvers), screener or runner)
 
 
 def _solvers_for(test: GeneratedTest, options: Options, solvers: Sequence[Solver]) -> Sequence[Solver]:
@@ -373,7 +379,7 @@ def _others(seen: Observation, test: GeneratedTest) -> Iterator[tuple[Candidate,
             yield candidate, other
 
 
-def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Confirmation:
+def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner, screener: Runner) -> Confirmation:
     """Confirm, and find the key; again where the process that runs the solvers was killed meanwhile."""
     settled, spent, key = None, 0.0, None
     for _ in range(_TRIES):
@@ -390,7 +396,7 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner) -> Co
             expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
         else:
             expected = hurried(expected)
-        with Confirmer(expected, within=runner) as confirmer:
+        with Confirmer(expected, within=screener) as confirmer:
             if not runner.warm:
                 confirmer.start_from(settled.test.text)
             key = key_of(settled.candidate, settled.test.text, confirmer, seconds, task.checks)

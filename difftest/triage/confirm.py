@@ -41,7 +41,7 @@ from solvers.specs import Solver
 class Confirmer:
     """Looks whether texts show what an expectation says; use under ``with``, from one thread.
 
-    Closing the runner ``within`` cuts it short: nothing shows any more.
+    Fast looks use the runner ``within``, if given and warm. Closing that cuts it short: nothing shows any more.
     """
 
     def __init__(self, expected: Expectation, fast: bool = True, within: Runner | None = None) -> None:
@@ -54,14 +54,16 @@ class Confirmer:
         """The scripts, by file name, that a relation made of the last text that showed it."""
         self.is_fast = fast
         """Whether it looks at forked solvers."""
-        self._runner = Runner(within=within)
+        self._is_own = within is None or not within.warm
+        self._runner = Runner(within=within) if within is None or not within.warm else within
         self._scratch = tempfile.TemporaryDirectory(prefix="exhume-confirm-")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._runner.__exit__(None, None, None)
+        if self._is_own:
+            self._runner.__exit__(None, None, None)
         self._scratch.cleanup()
 
     def __call__(self, text: str) -> bool:

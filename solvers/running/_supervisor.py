@@ -5,7 +5,8 @@ one thread, so that it may fork and run code in the child; it is a *subreaper* (
 a solver leaves behind in any session become its children and are killed; and when exhume dies for whatever
 reason, the pipe from it closes, and the supervisor kills the running solver and exits. With an engine it
 keeps the solver's library loaded and forks a child per test: as isolated as a new process, without the
-start-up.
+start-up. For requests with ``keep``, one child runs one test after another (:class:`Kept`): faster still, and
+good enough to see which tests deserve a process of their own.
 
 Requests arrive on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It imports only the standard library, and little of it:
@@ -40,6 +41,8 @@ _PAGE = resource.getpagesize()
 _TREE_TICKS = 4
 # The largest file that a solver may write, in bytes.
 _MAX_FILE = 256 << 20
+# The number of tests that a kept child runs: what a solver does not free adds up.
+_KEPT_TESTS = 100
 
 
 def read_exactly(fd: int, size: int) -> bytes | None:
@@ -76,8 +79,12 @@ def receive(fd: int) -> tuple[dict[str, Any], bytes] | None:
 
 def send(fd: int, header: dict[str, Any], body: bytes = b"") -> None:
     """Write one frame: the lengths of header and body, then both."""
+    write_all(fd, _framed(header, body))
+
+
+def _framed(header: dict[str, Any], body: bytes) -> bytes:
     packed = json.dumps(header).encode()
-    write_all(fd, _FRAME.pack(len(packed), len(body)) + packed + body)
+    return _FRAME.pack(len(packed), len(body)) + packed + body
 
 
 def _prctl(option: int, value: int) -> None:
@@ -98,8 +105,11 @@ def _child(
     header: dict[str, Any],
     body: bytes,
     engine: Callable[[dict[str, Any], bytes], int] | None,
-    pipes: tuple[int, int],
+    pipes: tuple[int, int, int],
 ) -> NoReturn:
+    """Run a request in this process, a new one, with these as standard input (-1: the request's own), output
+    and error.
+    """
     code = 127
     try:
         os.setsid()
@@ -108,13 +118,16 @@ def _child(
         resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        os.dup2(pipes[0], 1)
-        os.dup2(pipes[1], 2)
-        os.dup2(os.open(header.get("stdin") or os.devnull, os.O_RDONLY), 0)
+        os.dup2(pipes[1], 1)
+        os.dup2(pipes[2], 2)
+        feed = pipes[0] if pipes[0] >= 0 else os.open(header.get("stdin") or os.devnull, os.O_RDONLY)
+        os.dup2(feed, 0)
         os.closerange(3, 256)
         if header.get("cwd"):
             os.chdir(header["cwd"])
-        if engine is not None:
+        if engine is not None and header.get("keep"):
+            _repeat(engine)
+        elif engine is not None:
             code = engine(header, body)
         else:
             os.execvpe(header["argv"][0], header["argv"], header["env"])
@@ -125,6 +138,13 @@ def _child(
         write_all(2, f"exhume: engine failed: {type(problem).__name__}: {problem}\n".encode())
     finally:
         os._exit(code)
+
+
+def _repeat(engine: Callable[[dict[str, Any], bytes], int]) -> None:
+    """Run the requests that arrive on standard input, each followed by a line with its mark."""
+    while (request := receive(0)) is not None:
+        engine(*request)
+        write_all(1, f"{request[0]['mark']}\n".encode())
 
 
 def _read(file: str) -> bytes:
@@ -192,14 +212,28 @@ def sweep(group: int) -> None:
 
 
 class Watch:
-    """One running child: collects its output and ends it at the first limit that it exceeds."""
+    """One running child: collects its output and ends it at the first limit that it exceeds.
 
-    def __init__(self, pid: int, readers: tuple[int, int], control: int, limits: dict[str, Any]) -> None:
+    ``feed`` is written to a kept child, whose answer ends with a line that holds the ``mark``; the watch has
+    ``ended`` as ``kept`` then.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        readers: tuple[int, int],
+        control: int,
+        limits: dict[str, Any],
+        feed: tuple[int, bytes] = (-1, b""),
+        mark: bytes = b"",
+    ) -> None:
         self.pid = pid
         self.control = control
         self.limits = limits
         self.kept: dict[int, list[bytes]] = {fd: [] for fd in readers}
         self.size = 0
+        self.mark = mark
+        self.feed, self.unwritten = feed[0], memoryview(feed[1])
         self.started = time.monotonic()
         self.ended = ""
         self.status: int | None = None
@@ -207,6 +241,8 @@ class Watch:
         self.exit_fd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
         for fd in (*readers, control, *([self.exit_fd] if self.exit_fd >= 0 else [])):
             self.selector.register(fd, selectors.EVENT_READ)
+        if self.unwritten:
+            self._write()
 
     def wait(self) -> float:
         """Wait until the child has ended or must be ended; returns its running time in seconds."""
@@ -232,8 +268,25 @@ class Watch:
             self.ended = "cancelled"
         elif fd == self.exit_fd:
             self.ended = self.ended or "exit"
-        else:
-            self._take(fd)
+        elif fd == self.feed:
+            self._write()
+        elif self._take(fd) and self.mark and not self.ended and self._has_answered():
+            self.ended = "kept"
+
+    def _write(self) -> None:
+        """Write what fits into the pipe."""
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            self.unwritten = self.unwritten[os.write(self.feed, self.unwritten) :]
+            if not self.unwritten:
+                if self.feed in self.selector.get_map():
+                    self.selector.unregister(self.feed)
+                return
+        if self.feed not in self.selector.get_map():
+            self.selector.register(self.feed, selectors.EVENT_WRITE)
+
+    def _has_answered(self) -> bool:
+        out = next(iter(self.kept))
+        return self.mark in b"".join(self.kept[out][-2:]).rpartition(b"\n")[0]
 
     def _take(self, fd: int) -> bool:
         part = os.read(fd, 1 << 16)
@@ -266,15 +319,50 @@ class Watch:
         if self.status is None:
             self.status = os.waitpid(self.pid, 0)[1]
         sweep(self.pid)
+        self.drain()
+        for fd in self.kept:
+            os.close(fd)
+        self.release()
+
+    def drain(self) -> None:
+        """Read what there is to read."""
         for fd in self.kept:
             os.set_blocking(fd, False)
             with contextlib.suppress(BlockingIOError, KeyError):
                 while self._take(fd):
                     pass
-            os.close(fd)
+
+    def release(self) -> None:
+        """Stop to watch."""
         self.selector.close()
         if self.exit_fd >= 0:
             os.close(self.exit_fd)
+
+    def reply(self, seconds: float) -> tuple[dict[str, Any], bytes]:
+        """What to answer: how it ended, and standard output, then error."""
+        stdout, stderr = (b"".join(parts) for parts in self.kept.values())
+        if self.ended == "kept":
+            # Some programs print what they echo with its quotes.
+            stdout = stdout.rpartition(self.mark)[0].removesuffix(b'"')
+        answer = {"ended": self.ended, "status": self.status, "seconds": seconds, "stdout": len(stdout)}
+        return answer, stdout + stderr
+
+
+def start(
+    header: dict[str, Any],
+    body: bytes,
+    engine: Callable[[dict[str, Any], bytes], int] | None,
+    stdin: int = -1,
+) -> tuple[int, tuple[int, int]]:
+    """Start a child: its number, and where its output and errors can be read."""
+    out, out_end = os.pipe()
+    err, err_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _child(header, body, engine, (stdin, out_end, err_end))
+    os.close(out_end)
+    os.close(err_end)
+    return pid, (out, err)
 
 
 def serve_one(
@@ -284,19 +372,47 @@ def serve_one(
     control: int,
 ) -> tuple[dict[str, Any], bytes]:
     """Run one request in a child; the reply says how it ended, its body is standard output, then error."""
-    out, out_end = os.pipe()
-    err, err_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _child(header, body, engine, (out_end, err_end))
-    for fd in (out_end, err_end):
-        os.close(fd)
-    watch = Watch(pid, (out, err), control, header)
+    watch = Watch(*start(header, body, engine), control, header)
     seconds = watch.wait()
     watch.finish()
-    stdout, stderr = (b"".join(parts) for parts in watch.kept.values())
-    reply = {"ended": watch.ended, "status": watch.status, "seconds": seconds, "stdout": len(stdout)}
-    return reply, stdout + stderr
+    return watch.reply(seconds)
+
+
+class Kept:
+    """A child that runs one request after another, until one shows anything but an answer, or for a hundred.
+
+    A program reads its standard input; an engine reads requests from there.
+    """
+
+    def __init__(self, engine: Callable[[dict[str, Any], bytes], int] | None) -> None:
+        self._engine = engine
+        self._pid = 0
+        self._feed = -1
+        self._readers = (-1, -1)
+        self._served = 0
+
+    def serve(self, header: dict[str, Any], body: bytes, control: int) -> tuple[dict[str, Any], bytes]:
+        """Run one request; the reply is that of ``serve_one``, but ``ended`` is ``kept`` if all went well."""
+        if not self._pid:
+            stdin, self._feed = os.pipe()
+            os.set_blocking(self._feed, False)
+            self._pid, self._readers = start(header, body, self._engine, stdin)
+            os.close(stdin)
+            self._served = 0
+        if self._engine is not None:
+            body = _framed(header, body)
+        mark = header["mark"].encode()
+        watch = Watch(self._pid, self._readers, control, header, (self._feed, body), mark)
+        seconds = watch.wait()
+        self._served += 1
+        watch.drain()
+        if watch.ended == "kept" and self._served < _KEPT_TESTS:
+            watch.release()
+        else:
+            watch.finish()
+            os.close(self._feed)
+            self._pid = 0
+        return watch.reply(seconds)
 
 
 def main(arguments: list[str]) -> int:
@@ -314,8 +430,12 @@ def main(arguments: list[str]) -> int:
         send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
         return 1
     send(replies, {"problem": None})
+    kept = Kept(engine)
     while (request := receive(requests)) is not None:
-        reply, body = serve_one(*request, engine, requests)
+        if request[0].get("keep"):
+            reply, body = kept.serve(*request, requests)
+        else:
+            reply, body = serve_one(*request, engine, requests)
         if reply["ended"] == "cancelled":
             return 0
         send(replies, reply, body)

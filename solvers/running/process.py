@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import select
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from solvers.errors import EnvironmentProblem, RunnerLost
 from solvers.running import _supervisor
 from solvers.running import orphans as _orphans
 
-Ended = Literal["exit", "timeout", "memory", "output", "cancelled"]
+Ended = Literal["exit", "timeout", "memory", "output", "cancelled", "kept"]
 
 _SECRET = re.compile(
     r"token|secret|passw|credential|cookie|api_?key|private_?key|access_?key|auth|^(gh|github|gitlab|aws|azure)_",
@@ -52,7 +53,9 @@ class Limits(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited."""
+    """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited. A process that is
+    kept for further tests has ``ended`` as ``kept`` and code 0.
+    """
 
     ended: Ended
     code: int | None
@@ -77,6 +80,7 @@ class Supervisor:
 
     ``engine`` is a folder, a module in it, and the arguments of the module's function ``prepare``, which
     returns the function that a forked child runs on a request; without an engine it can only run programs.
+    Its request has ``keep`` where another request may follow in the same child.
     ``close`` may be called from another thread: a current run then ends as cancelled.
     """
 
@@ -113,6 +117,28 @@ class Supervisor:
     ) -> Run:
         """Pass ``text`` to the engine in a forked child and wait until it ends."""
         return self._request({"chunks": list(chunks), "options": list(options)}, limits, text)
+
+    def screen(
+        self,
+        text: bytes,
+        limits: Limits,
+        chunks: Sequence[Sequence[int]] = (),
+        options: Sequence[str] = (),
+        argv: Sequence[str] = (),
+    ) -> Run:
+        """Pass ``text`` to a child that has run other texts before: the engine, or the program ``argv``.
+
+        ``ended`` is ``kept`` if the child is ready for another text; it is ended otherwise, and what ran is
+        good for nothing but to see that it took too long.
+        """
+        mark = f"exhume-{secrets.token_hex(8)}"
+        header: dict[str, Any] = {"keep": True, "mark": mark}
+        if argv:
+            header |= {"argv": list(argv), "env": self._environment()}
+            text += f'\n(echo "{mark}")\n(reset)\n'.encode()
+        else:
+            header |= {"chunks": list(chunks), "options": list(options)}
+        return self._request(header, limits, text)
 
     def close(self) -> None:
         """End the process and, through it, all that it runs."""
@@ -201,7 +227,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _as_run(header: dict[str, Any], body: bytes) -> Run:
-    status: int = header["status"]
+    status: int = header["status"] if header["ended"] != "kept" else 0
     by_signal = os.WIFSIGNALED(status)
     cut = header["stdout"]
     return Run(

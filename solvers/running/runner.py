@@ -15,7 +15,8 @@ from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
 from solvers.specs import Solver, is_asked
 
-_UNSUPPORTED = re.compile(r"^unsupported\b", re.MULTILINE)
+UNSUPPORTED = re.compile(r"^unsupported\b", re.MULTILINE)
+"""What a library says to a command that its program may know."""
 
 
 class Runner:
@@ -24,6 +25,8 @@ class Runner:
     It has a supervisor for each solver that can be kept loaded and one for programs; each starts on first
     use. ``warm=False`` starts a program for every run. ``close`` may be called from another thread; it also
     closes the runners made ``within`` this one.
+
+    Each run has a process of its own; see :class:`solvers.running.screener.Screener` for runs that do not.
     """
 
     def __init__(self, warm: bool = True, within: Runner | None = None) -> None:
@@ -89,7 +92,7 @@ class Runner:
             # Its options are set when it is loaded; those of a mode are sent with the text.
             added = tuple(option for option in solver.mode if not is_asked(option))
             run = engine.evaluate(given.data, limits, chunks=given.chunks(), options=added)
-            if _UNSUPPORTED.search(run.stdout) is None:
+            if UNSUPPORTED.search(run.stdout) is None:
                 return run
             # The libraries of old releases do not know all commands that their programs do: those for
             # optimisation, for one.
@@ -99,13 +102,7 @@ class Runner:
     def _engine(self, solver: Solver) -> Supervisor:
         engine = self._engines.get(solver.base_name)
         if engine is None:
-            kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
-            profile = PROFILES[solver.family]
-            file = profile.file("engine.py" if profile.library else "driver.py")
-            assert file is not None and solver.loadable is not None, f"{solver.name} cannot be kept loaded"
-            arguments = [solver.loadable, *(kept if profile.library else ())]
-            engine = Supervisor([str(file.parent), file.stem, *arguments])
-            self._engines[solver.base_name] = engine
+            engine = self._engines[solver.base_name] = engine_of(solver)
             if self._closed:
                 engine.close()
         return engine
@@ -131,3 +128,13 @@ class Runner:
         except RunnerLost as lost:
             # The test killed its supervisor: this is reported and counted, and other tests are not affected.
             return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")
+
+
+def engine_of(solver: Solver) -> Supervisor:
+    """A supervisor that keeps a solver loaded."""
+    kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
+    profile = PROFILES[solver.family]
+    file = profile.file("engine.py" if profile.library else "driver.py")
+    assert file is not None and solver.loadable is not None, f"{solver.name} cannot be kept loaded"
+    arguments = [solver.loadable, *(kept if profile.library else ())]
+    return Supervisor([str(file.parent), file.stem, *arguments])

@@ -31,7 +31,15 @@ def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], in
     loaded and the other arguments set as options.
     """
     state = load(arguments[0], arguments[1:])
-    return lambda head, text: run(state, text, head["chunks"], _print, head["options"])
+
+    def evaluate(head: Mapping[str, Any], text: bytes) -> int:
+        code = run(state, text, head["chunks"], _print, head["options"])
+        if head.get("keep"):
+            # Half the work of a new context.
+            state.library.Z3_eval_smtlib2_string(state.ready, b"(reset)")
+        return code
+
+    return evaluate
 
 
 def load(library_file: str, options: Sequence[str]) -> State:
