@@ -41,7 +41,7 @@ from solvers.specs import Solver
 class Confirmer:
     """Looks whether texts show what an expectation says; use under ``with``, from one thread.
 
-    Fast looks use the runner ``within``, if given and warm. Closing that cuts it short: nothing shows any more.
+    Fast looks use the runner ``within``, if it is warm. Closing that cuts it short: nothing shows any more.
     """
 
     def __init__(self, expected: Expectation, fast: bool = True, within: Runner | None = None) -> None:

@@ -5,8 +5,8 @@ one thread, so that it may fork and run code in the child; it is a *subreaper* (
 a solver leaves behind in any session become its children and are killed; and when exhume dies for whatever
 reason, the pipe from it closes, and the supervisor kills the running solver and exits. With an engine it
 keeps the solver's library loaded and forks a child per test: as isolated as a new process, without the
-start-up. For requests with ``keep``, one child runs one test after another (:class:`Kept`): faster still, and
-good enough to see which tests deserve a process of their own.
+start-up. For requests with ``share``, one child runs one test after another (:class:`Shared`): faster still,
+and good enough to see which tests deserve a process of their own.
 
 Requests arrive on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It imports only the standard library, and little of it:
@@ -41,8 +41,8 @@ _PAGE = resource.getpagesize()
 _TREE_TICKS = 4
 # The largest file that a solver may write, in bytes.
 _MAX_FILE = 256 << 20
-# The number of tests that a kept child runs: what a solver does not free adds up.
-_KEPT_TESTS = 100
+# The number of tests that a shared child runs: what a solver does not free adds up.
+_SHARED_TESTS = 100
 
 
 def read_exactly(fd: int, size: int) -> bytes | None:
@@ -125,7 +125,7 @@ def _child(
         os.closerange(3, 256)
         if header.get("cwd"):
             os.chdir(header["cwd"])
-        if engine is not None and header.get("keep"):
+        if engine is not None and header.get("share"):
             _repeat(engine)
         elif engine is not None:
             code = engine(header, body)
@@ -214,8 +214,8 @@ def sweep(group: int) -> None:
 class Watch:
     """One running child: collects its output and ends it at the first limit that it exceeds.
 
-    ``feed`` is written to a kept child, whose answer ends with a line that holds the ``mark``; the watch has
-    ``ended`` as ``kept`` then.
+    ``feed`` is written to a shared child, whose answer ends with a line that holds the ``mark``: ``ended`` is
+    ``answered`` then.
     """
 
     def __init__(
@@ -271,7 +271,7 @@ class Watch:
         elif fd == self.feed:
             self._write()
         elif self._take(fd) and self.mark and not self.ended and self._has_answered():
-            self.ended = "kept"
+            self.ended = "answered"
 
     def _write(self) -> None:
         """Write what fits into the pipe."""
@@ -333,7 +333,7 @@ class Watch:
                     pass
 
     def release(self) -> None:
-        """Stop to watch."""
+        """Watch no longer."""
         self.selector.close()
         if self.exit_fd >= 0:
             os.close(self.exit_fd)
@@ -341,7 +341,7 @@ class Watch:
     def reply(self, seconds: float) -> tuple[dict[str, Any], bytes]:
         """What to answer: how it ended, and standard output, then error."""
         stdout, stderr = (b"".join(parts) for parts in self.kept.values())
-        if self.ended == "kept":
+        if self.ended == "answered":
             # Some programs print what they echo with its quotes.
             stdout = stdout.rpartition(self.mark)[0].removesuffix(b'"')
         answer = {"ended": self.ended, "status": self.status, "seconds": seconds, "stdout": len(stdout)}
@@ -378,7 +378,7 @@ def serve_one(
     return watch.reply(seconds)
 
 
-class Kept:
+class Shared:
     """A child that runs one request after another, until one shows anything but an answer, or for a hundred.
 
     A program reads its standard input; an engine reads requests from there.
@@ -392,7 +392,7 @@ class Kept:
         self._served = 0
 
     def serve(self, header: dict[str, Any], body: bytes, control: int) -> tuple[dict[str, Any], bytes]:
-        """Run one request; the reply is that of ``serve_one``, but ``ended`` is ``kept`` if all went well."""
+        """Run one request; the reply is that of ``serve_one``, but ``ended`` is ``answered`` if it was."""
         if not self._pid:
             stdin, self._feed = os.pipe()
             os.set_blocking(self._feed, False)
@@ -406,7 +406,8 @@ class Kept:
         seconds = watch.wait()
         self._served += 1
         watch.drain()
-        if watch.ended == "kept" and self._served < _KEPT_TESTS:
+        small = _resident(self._pid) < header["memory"] // 2
+        if watch.ended == "answered" and self._served < _SHARED_TESTS and small:
             watch.release()
         else:
             watch.finish()
@@ -430,10 +431,10 @@ def main(arguments: list[str]) -> int:
         send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
         return 1
     send(replies, {"problem": None})
-    kept = Kept(engine)
+    shared = Shared(engine)
     while (request := receive(requests)) is not None:
-        if request[0].get("keep"):
-            reply, body = kept.serve(*request, requests)
+        if request[0].get("share"):
+            reply, body = shared.serve(*request, requests)
         else:
             reply, body = serve_one(*request, engine, requests)
         if reply["ended"] == "cancelled":

@@ -26,7 +26,7 @@ from solvers.errors import EnvironmentProblem, RunnerLost
 from solvers.running import _supervisor
 from solvers.running import orphans as _orphans
 
-Ended = Literal["exit", "timeout", "memory", "output", "cancelled", "kept"]
+Ended = Literal["exit", "timeout", "memory", "output", "cancelled", "answered"]
 
 _SECRET = re.compile(
     r"token|secret|passw|credential|cookie|api_?key|private_?key|access_?key|auth|^(gh|github|gitlab|aws|azure)_",
@@ -53,8 +53,8 @@ class Limits(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited. A process that is
-    kept for further tests has ``ended`` as ``kept`` and code 0.
+    """The result of one run; ``signal`` is set if a signal ended it, ``code`` if it exited. Where a process
+    runs several texts, ``answered`` is the end of one.
     """
 
     ended: Ended
@@ -80,7 +80,7 @@ class Supervisor:
 
     ``engine`` is a folder, a module in it, and the arguments of the module's function ``prepare``, which
     returns the function that a forked child runs on a request; without an engine it can only run programs.
-    Its request has ``keep`` where another request may follow in the same child.
+    Its request has ``share`` where another request may follow in the same child.
     ``close`` may be called from another thread: a current run then ends as cancelled.
     """
 
@@ -118,7 +118,7 @@ class Supervisor:
         """Pass ``text`` to the engine in a forked child and wait until it ends."""
         return self._request({"chunks": list(chunks), "options": list(options)}, limits, text)
 
-    def screen(
+    def share(
         self,
         text: bytes,
         limits: Limits,
@@ -128,11 +128,11 @@ class Supervisor:
     ) -> Run:
         """Pass ``text`` to a child that has run other texts before: the engine, or the program ``argv``.
 
-        ``ended`` is ``kept`` if the child is ready for another text; it is ended otherwise, and what ran is
-        good for nothing but to see that it took too long.
+        ``ended`` is ``answered`` if the child has run all of it and can run another text. Else the child has
+        ended, for whatever reason, and the result says only whether it took too long.
         """
         mark = f"exhume-{secrets.token_hex(8)}"
-        header: dict[str, Any] = {"keep": True, "mark": mark}
+        header: dict[str, Any] = {"share": True, "mark": mark}
         if argv:
             header |= {"argv": list(argv), "env": self._environment()}
             text += f'\n(echo "{mark}")\n(reset)\n'.encode()
@@ -227,7 +227,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _as_run(header: dict[str, Any], body: bytes) -> Run:
-    status: int = header["status"] if header["ended"] != "kept" else 0
+    status: int = header["status"] if header["ended"] != "answered" else 0
     by_signal = os.WIFSIGNALED(status)
     cut = header["stdout"]
     return Run(

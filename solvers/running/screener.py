@@ -97,14 +97,14 @@ def _share(supervisor: Supervisor, solver: Solver, script: Script, limits: Limit
     given = solver.given(script)
     if solver.loadable is None:
         argv = [*solver.argv, *solver.options(script), *PROFILES[solver.kin].on_input]
-        return supervisor.screen(given.data, limits, argv=argv)
+        return supervisor.share(given.data, limits, argv=argv)
     if PROFILES[solver.family].library:
-        return supervisor.screen(given.data, limits, given.chunks())
-    return supervisor.screen(given.data, limits, options=solver.options(script))
+        return supervisor.share(given.data, limits, given.chunks())
+    return supervisor.share(given.data, limits, options=solver.options(script))
 
 
 def _is_clean(run: Run) -> bool:
-    return run.ended == "kept" and not run.stderr and not UNSUPPORTED.search(run.stdout)
+    return run.ended == "answered" and not run.stderr and not UNSUPPORTED.search(run.stdout)
 
 
 def _is_harmless(run: Run, solver: Solver, script: Script) -> bool:

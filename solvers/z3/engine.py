@@ -34,7 +34,7 @@ def prepare(arguments: Sequence[str]) -> Callable[[Mapping[str, Any], bytes], in
 
     def evaluate(head: Mapping[str, Any], text: bytes) -> int:
         code = run(state, text, head["chunks"], _print, head["options"])
-        if head.get("keep"):
+        if head.get("share"):
             # Half the work of a new context.
             state.library.Z3_eval_smtlib2_string(state.ready, b"(reset)")
         return code

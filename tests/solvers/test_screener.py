@@ -109,7 +109,7 @@ def test_scripts_share_a_process_until_it_has_run_many(
     for _ in range(20):
         assert screener.judge(counted.solver, script(PLAIN), LIMITS).answers == ("sat",)
     assert counted.starts == 1
-    for _ in range(_supervisor._KEPT_TESTS):
+    for _ in range(_supervisor._SHARED_TESTS):
         screener.judge(counted.solver, script(PLAIN), LIMITS)
     assert counted.starts == 2
 
