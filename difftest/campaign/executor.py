@@ -271,7 +271,8 @@ class OwnTests(Protocol):
 
 class Worker:
     """Performs tasks one after the other. ``own`` are the strategies, by name, that run their tests
-    themselves; ``make`` makes tests for tasks that do not bring them.
+    themselves; ``make`` makes tests for tasks that do not bring them. ``shares``: tests share processes, so
+    that what one shows may depend on those before it.
     """
 
     def __init__(
@@ -280,9 +281,10 @@ class Worker:
         runner: Runner,
         own: Mapping[str, OwnTests],
         make: Make | None = None,
+        shares: bool = True,
     ) -> None:
         self.runner = runner
-        self._screener = Screener(runner)
+        self._screener = Screener(runner) if shares else runner
         self._solvers = solvers
         self._own = own
         self._make = make
@@ -417,6 +419,7 @@ class LocalExecutor:
         jobs: int = 1,
         warm: bool = True,
         own: Mapping[str, OwnTests] | None = None,
+        shares: bool = True,
     ) -> None:
         self.jobs = jobs
         # What is asked about an error (older releases, say) may take long and has processes of its own: when
@@ -424,7 +427,7 @@ class LocalExecutor:
         self._patience = _LAST_WAIT if own else None
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
-        self._workers = [Worker(solvers, Runner(warm), own or {}) for _ in range(jobs)]
+        self._workers = [Worker(solvers, Runner(warm), own or {}, shares=shares) for _ in range(jobs)]
         self._threads = [
             threading.Thread(target=self._work, args=(worker,), name=f"exhume-worker-{number}", daemon=True)
             for number, worker in enumerate(self._workers)

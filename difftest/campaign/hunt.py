@@ -148,7 +148,9 @@ def hunt(
         tests = Schedule([ListedTests(tests)], options.seed, bandit=False, limit=options.tests)
     with contextlib.ExitStack() as stack:
         if executor is None:
-            executor = stack.enter_context(LocalExecutor(solvers, options.jobs, options.warm, tests.own))
+            shares = not options.by_work
+            executor = LocalExecutor(solvers, options.jobs, options.warm, tests.own, shares)
+            stack.enter_context(executor)
         made = _Hunt(tests, solvers, options, folder, executor, stop or threading.Event(), clock, state)
         yield from made.run()
 

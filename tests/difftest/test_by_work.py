@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from difftest import EnvironmentProblem, Limits, ReleaseNotFound, UnknownSolver, find_solver
-from difftest.campaign.executor import Failure, Result, RunResult, RunTask, Task, TestName
+from difftest.campaign.executor import Failure, LocalExecutor, Result, RunResult, RunTask, Task, TestName
 from difftest.campaign.in_order import InOrder
 from difftest.oracles.base import Candidate
 from difftest.triage.keying import key_of
+from generator.strategy import GeneratedTest
 from solvers.specs import with_resource_limit
 from tests.conftest import HUNT
 from tests.exhume.conftest import Ended
 from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.releases import no_release
+from tests.solvers.test_screener import Counted
 
 TEXT = "(declare-const x Int)\n(declare-const y Int)\n(assert (> (div x 3) (mod y 5)))\n(check-sat)\n"
 
@@ -68,6 +70,18 @@ def test_results_come_in_the_order_of_their_tasks() -> None:
     assert isinstance(executor.next_result(0.1), Failure)
     executor.close()
     assert inner.closed
+
+
+@pytest.mark.parametrize(("shares", "starts"), [(False, 3), (True, 1)])
+def test_what_a_test_shows_does_not_depend_on_those_before(shares: bool, starts: int, tmp_path: Path) -> None:
+    counted = Counted(tmp_path)
+    with LocalExecutor([counted.solver], shares=shares) as executor:
+        for index in range(3):
+            test = GeneratedTest(index, TEXT, "s")
+            executor.submit(RunTask(TestName("s", "", index), 0, Limits(), test))
+        came = [executor.next_result(20) for _ in range(3)]
+    assert [type(result) for result in came] == [RunResult] * 3
+    assert counted.starts == starts
 
 
 def test_a_quick_reduction_ends_after_a_number_of_checks() -> None:
