@@ -20,6 +20,8 @@ _LASTING = frozenset({"set-option", "exit", "reset"})
 _BLANK = re.compile(rb"(?:\s|;[^\n]*(?:\n|\Z))*\Z")
 _TRIAL = b"(set-logic ALL)(declare-const x Int)(assert (> x 1))(check-sat)"
 _TRIAL_SECONDS = 5.0
+# What a run of its own gets in addition, where a shared process has shown something: it has to start.
+_START_SECONDS = 0.05
 
 
 class Screener(Runner):
@@ -52,6 +54,7 @@ class Screener(Runner):
                     return run
                 if _is_clean(run) and _is_harmless(run, solver, script):
                     return structs.replace(run, ended="exit")
+                limits = structs.replace(limits, seconds=limits.seconds + _START_SECONDS)
         return self._own.run(solver, script, limits)
 
     def _process(self, solver: Solver) -> Supervisor | None:
