@@ -139,8 +139,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Options that make it check its models."""
     incremental: tuple[str, ...] = ()
     """Options that it needs for more than one check-sat."""
-    repeats: bool = False
-    """Whether ``(reset)``, or its driver, makes one process run independent texts one after another."""
+    repeats_since: str = ""
+    """The first release that runs texts one after another in one process as in processes of their own, by
+    ``(reset)`` or by its driver; empty: none does.
+    """
     on_input: tuple[str, ...] = ()
     """Options with which its program reads a script on standard input, each command as it arrives."""
     models: tuple[str, ...] = ()

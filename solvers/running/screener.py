@@ -6,6 +6,7 @@ import contextlib
 import re
 
 from msgspec import structs
+from packaging.version import Version
 
 from solvers.errors import RunnerLost
 from solvers.registry import PROFILES
@@ -86,8 +87,10 @@ def _may_share(solver: Solver, script: Script) -> bool:
 
 def _can_share(supervisor: Supervisor, solver: Solver) -> bool:
     """Whether a solver answers two scripts in a row."""
-    profile = PROFILES.get(solver.kin)
-    if profile is None or not profile.repeats or not {"{}", "-"}.isdisjoint(solver.argv):
+    since = PROFILES[solver.kin].repeats_since if solver.kin in PROFILES else ""
+    if not since or (solver.release is not None and Version(solver.release) < Version(since)):
+        return False
+    if not {"{}", "-"}.isdisjoint(solver.argv):
         return False
     with contextlib.suppress(RunnerLost):
         limits = Limits(seconds=_TRIAL_SECONDS)

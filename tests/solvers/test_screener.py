@@ -7,9 +7,11 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from difftest import Limits, Outcome, Solver, find_solver, find_solvers
+from solvers.registry import PROFILES
 from solvers.running import _supervisor
 from solvers.running.runner import Runner
 from solvers.running.screener import Screener
@@ -202,6 +204,18 @@ def test_a_program_of_another_kind_is_not_shared(tmp_path: Path, screener: Scree
     for number in range(3):
         assert screener.judge(solver, script(PLAIN), LIMITS).answers == ("sat",)
         assert len(log.read_text().splitlines()) == number + 1
+
+
+def test_a_release_whose_answers_depend_on_earlier_scripts_is_not_shared(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z3 = SOLVERS[0]
+    for since, shares in (("0.1", True), ("999", False)):
+        profile = msgspec.structs.replace(PROFILES["z3"], repeats_since=since)
+        monkeypatch.setitem(PROFILES, "z3", profile)
+        screener = Screener(runner)
+        assert screener.judge(z3, script(PLAIN), LIMITS).answers == ("sat",)
+        assert (screener._process(z3) is not None) is shares
 
 
 def test_modes_apply_to_their_own_runs_only(screener: Screener) -> None:
