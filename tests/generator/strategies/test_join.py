@@ -8,13 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus.acceptance import probe
 from generator import GeneratedTest, GenerationError, SeedSource, StrategySettings, make_strategy
 from generator.seeds.source import Answer, seeds_of_folder
-from smtlib import check_script, free_variables, read_script
+from smtlib import check_script, read_script
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 from tests.generator.strategies.weaken.proving import ask_z3
@@ -40,29 +37,6 @@ def seeds_with(folder: Path, answers: Mapping[str, Answer | None]) -> SeedSource
         (folder / f"{number}.smt2").write_text(text)
     known = {sha256(text.encode()).hexdigest(): answer for text, answer in answers.items() if answer}
     return seeds_of_folder(folder, known)
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 100_000), st.integers(0, 2000))
-def test_a_test_reads_back_and_is_well_sorted(source: SeedSource, seed: int, index: int) -> None:
-    (test,) = made_of(source, index, index + 1, seed=seed)
-    checked = check_script(read_script(test.text))
-    assert checked.errors == []
-    assert all(free_variables(term) == [] for term in checked.assertions)
-    assert checked.commands[-1].name == "check-sat"
-
-
-def test_both_solvers_take_the_tests(source: SeedSource) -> None:
-    texts = [test.text for test in made_of(source, 0, 150, seed=5)]
-    for solver in ("z3", "cvc5"):
-        answers = zip(probe(texts, solver), texts, strict=True)
-        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
-
-
-def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource) -> None:
-    together = made_of(source, 12, 30)
-    assert [made_of(source, index, index + 1)[0] for index in range(12, 30)] == together
-    assert len({test.text.partition("(set-logic")[2] for test in together}) == len(together)
 
 
 def test_the_second_formula_speaks_of_constants_of_the_first(source: SeedSource) -> None:

@@ -7,17 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus.acceptance import probe
 from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.errors import GenerationError
 from generator.rewriting.instances import printed_rules
 from generator.rewriting.rules import read_rules
 from generator.strategies.rewrites import Rewrites
 from generator.strategy import Strategy
-from smtlib import check_script, free_variables, read_script
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
@@ -65,28 +61,6 @@ def from_one(folder: Path, text: str, rule: str, *solvers: str) -> list[str]:
     values = {"chain": 1, "mutations": 1}
     made = Rewrites(seeds_of_folder(folder), 1, values, solvers or ("z3", "cvc5"), rules)
     return [test.text.partition("(set-logic ALL)\n")[2] for test in made.generate(0, 30)]
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 1000), st.integers(0, 2000))
-def test_a_test_reads_back_and_is_well_sorted(source: SeedSource, seed: int, index: int) -> None:
-    (text,) = made_of(source, index, index + 1, "chain=40", seed=seed % 3)
-    checked = check_script(read_script(text))
-    assert checked.errors == []
-    assert all(free_variables(term) == [] for term in checked.assertions)
-
-
-def test_both_solvers_take_the_tests(source: SeedSource) -> None:
-    texts = made_of(source, 0, 150, seed=5)
-    assert len({name for text in texts for name in re.findall(r"left side of ([\w-]+)", text)}) > 60
-    for solver in ("z3", "cvc5"):
-        answers = zip(probe(texts, solver), texts, strict=True)
-        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
-
-
-def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource) -> None:
-    together = made_of(source, 25, 60, "chain=20")
-    assert [made_of(source, i, i + 1, "chain=20")[0] for i in range(25, 60)] == together
 
 
 def test_widths_are_those_of_the_formula(tmp_path: Path) -> None:

@@ -6,14 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus.acceptance import probe
-from generator import Library, SeedSource, StrategySettings, make_strategy, seeds_of_folder, write_batch
-from generator.strategies.mutation.strategy import MUTATIONS
+from generator import Library, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.strategies.transplant import GUARDED, Graft
-from smtlib import Kind, check_script, free_variables, postorder, read_script
+from smtlib import Kind, check_script, postorder, read_script
 from tests.generator.small import atom, formulas, library_of, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
@@ -42,44 +38,6 @@ def from_one(folder: Path, text: str, atoms: list[tuple[str, str, int]], *given:
     (folder / "seeds" / "a.smt2").write_text(text + "(check-sat)")
     made = made_of(library_of(["(hole 0)"], atoms), seeds_of_folder(folder / "seeds"), 0, 30, *given)
     return [test.partition("(set-logic ALL)\n")[2] for test in made]
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 100_000), st.integers(0, 2000), st.sampled_from(("foreign=0", "foreign=1")))
-def test_a_test_reads_back_and_is_well_sorted(
-    library: Library, source: SeedSource, seed: int, index: int, share: str
-) -> None:
-    (text,) = made_of(library, source, index, index + 1, share, "chain=40", seed=seed)
-    checked = check_script(read_script(text))
-    assert checked.errors == []
-    assert all(free_variables(term) == [] for term in checked.assertions)
-    assert checked.commands[-1].name == "check-sat"
-
-
-@pytest.mark.parametrize("share", ["foreign=0.1", "foreign=1"])
-def test_both_solvers_take_the_tests(library: Library, source: SeedSource, share: str) -> None:
-    texts = made_of(library, source, 0, 150, share, seed=5)
-    for solver in ("z3", "cvc5"):
-        answers = zip(probe(texts, solver), texts, strict=True)
-        assert [(a.message, text) for a, text in answers if a.outcome == "refused"] == [], solver
-
-
-def test_a_test_alone_is_the_same_as_in_a_range(library: Library, source: SeedSource) -> None:
-    together = made_of(library, source, 25, 70, "chain=20")
-    assert [made_of(library, source, i, i + 1, "chain=20")[0] for i in range(25, 70)] == together
-
-
-def test_processes_make_the_same_files_and_count_together(
-    library: Library, source: SeedSource, tmp_path: Path
-) -> None:
-    reports = []
-    for jobs in (1, 2):
-        made = make_strategy("transplant", library, StrategySettings(), source)
-        reports.append(write_batch(made, 300, tmp_path / str(jobs), {}, jobs))
-    files = [sorted((tmp_path / jobs).glob("*.smt2")) for jobs in "12"]
-    assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
-    assert reports[0].distinct == reports[1].distinct > 250
-    assert all(report.counts[MUTATIONS] >= 300 for report in reports)
 
 
 def test_slots_are_filled_with_the_formulas_terms(tmp_path: Path) -> None:

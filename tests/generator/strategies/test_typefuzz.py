@@ -7,21 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
-from corpus.acceptance import probe
 from generator import (
     GenerationError,
     SeedSource,
     StrategySettings,
     make_strategy,
     seeds_of_folder,
-    write_batch,
 )
-from generator.strategies.mutation.strategy import MUTATIONS, NO_OPERATOR
-from smtlib import Kind, Term, check_script, free_variables, postorder, read_script
+from generator.strategies.mutation.strategy import NO_OPERATOR
+from smtlib import Kind, Term, check_script, postorder, read_script
 from tests.generator.small import formulas, seeds_of
 
 NAMES = ("typefuzz", "opfuzz")
@@ -45,47 +40,6 @@ def mutants_of(source: SeedSource, name: str, start: int, stop: int, *given: str
 def heads(text: str) -> Counter[str]:
     checked = check_script(read_script(text))
     return Counter(t.op.text for t in postorder(checked.assertions) if t.op.kind is not Kind.ANNOTATION)
-
-
-@hypothesis_settings(max_examples=40)
-@given(st.sampled_from(NAMES), st.integers(0, 100_000), st.integers(0, 2000))
-def test_a_mutant_reads_back_and_is_well_sorted(source: SeedSource, name: str, seed: int, index: int) -> None:
-    (text,) = mutants_of(source, name, index, index + 1, seed=seed)
-    checked = check_script(read_script(text))
-    assert checked.errors == []
-    assert all(free_variables(term) == [] for term in checked.assertions)
-    assert checked.commands[-1].name == "check-sat"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_test_alone_is_the_same_as_in_a_range(source: SeedSource, name: str) -> None:
-    together = mutants_of(source, name, 25, 70, "chain=20")
-    alone = [mutants_of(source, name, i, i + 1, "chain=20")[0] for i in range(25, 70)]
-    assert alone == together
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_processes_make_the_same_files_and_count_together(
-    source: SeedSource, name: str, tmp_path: Path
-) -> None:
-    reports = []
-    for jobs in (1, 2):
-        made = make_strategy(name, None, StrategySettings(), source)
-        reports.append(write_batch(made, 600, tmp_path / str(jobs), {}, jobs))
-    files = [sorted((tmp_path / jobs).glob("*.smt2")) for jobs in "12"]
-    assert [f.read_bytes() for f in files[0]] == [f.read_bytes() for f in files[1]]
-    assert reports[0].distinct == reports[1].distinct > 500
-    assert all(report.counts[MUTATIONS] >= 600 for report in reports)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_both_solvers_take_the_mutants(source: SeedSource, name: str) -> None:
-    texts = mutants_of(source, name, 0, 150, seed=5)
-    for solver in ("z3", "cvc5"):
-        refused = [
-            (a.message, t) for a, t in zip(probe(texts, solver), texts, strict=True) if a.outcome == "refused"
-        ]
-        assert refused == [], solver
 
 
 def test_the_header_tells_seed_formula_settings_and_chain(source: SeedSource) -> None:
