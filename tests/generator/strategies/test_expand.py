@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
+from generator import StrategySettings, make_strategy, seeds_of_folder
 from generator.rewriting.instances import USUAL_WIDTH, printed_rules
 from generator.rewriting.rules import Rule, read_rules
 from generator.seeds.source import Answer
 from generator.strategies.expand import Expand
-from generator.strategy import GeneratedTest, Strategy
 from smtlib import postorder, print_term
 from smtlib.commands import print_declaration
-from tests.generator.small import formulas, seeds_of
+from tests.generator.small import formulas
 from tests.generator.strategies.test_typefuzz import is_shared
 from tests.generator.strategies.weaken.proving import ask_z3
 
@@ -49,22 +47,6 @@ RULES = read_rules("""
   :conclusion (= (ite c1 x1 x1) x1)
 )
 """)
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
-    return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
-
-
-def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[GeneratedTest]:
-    return list(strategy(source, seed, *given).generate(start, stop))
-
-
-@cache
-def strategy(source: SeedSource, seed: int, *given: str) -> Strategy:
-    """One that is made once: it draws instances of every rule first."""
-    return make_strategy("expand", None, StrategySettings(seed=seed, given=given), source)
 
 
 def from_one(folder: Path, text: str, rule: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from generator.errors import GenerationError
 from generator.rewriting.instances import printed_rules
 from generator.rewriting.rules import read_rules
 from generator.strategies.rewrites import Rewrites
-from generator.strategy import Strategy
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
@@ -42,16 +40,6 @@ RULES = read_rules("""
 def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
     texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
     return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
-
-
-def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:
-    return [test.text for test in strategy(source, seed, *given).generate(start, stop)]
-
-
-@cache
-def strategy(source: SeedSource, seed: int, *given: str) -> Strategy:
-    """One that is made once: it draws an instance of every rule first."""
-    return make_strategy("rewrites", None, StrategySettings(seed=seed, given=given), source)
 
 
 def from_one(folder: Path, text: str, rule: str, *solvers: str) -> list[str]:
