@@ -25,7 +25,6 @@ from generator.rewriting.instances import (
     printed_rules,
 )
 from generator.rewriting.rules import Rule, Unknown
-from generator.seeds.source import Seed
 from generator.strategies.mutation.places import Place
 from generator.strategies.rewrites import Fitting, RuleStrategy
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, TransplantChain
@@ -64,9 +63,9 @@ class Expand(RuleStrategy):
             for name in sorted({right.op.name for right in rights if not right.op.declaration}):
                 self._by_head[name].append(rule)
 
-    def known(self, seed: Seed) -> tuple[str | None, ...]:
+    def known(self, chain: TransplantChain) -> tuple[str | None, ...]:
         """The answer of the seed."""
-        return (seed.answer,)
+        return (chain.answer,)
 
     def draw_place(self, chain: TransplantChain, chance: random.Random) -> tuple[int, Place] | None:
         """Half of a formula's terms are constants, which few rules match: rather one with arguments."""

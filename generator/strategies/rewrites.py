@@ -32,7 +32,7 @@ from generator.rewriting.rules import Rule, Unknown
 from generator.seeds.source import SeedSource
 from generator.settings import Value
 from generator.strategies.mutation.places import Place
-from generator.strategies.transplant import GRAFT_SETTINGS, GUARDED, Graft, GraftStrategy, TransplantChain
+from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import Declaration, Term
 
 NO_RULE = "attempts with no rule that fits"
@@ -111,17 +111,6 @@ class RuleStrategy(GraftStrategy):
             if all(slot in known or slot.result in chain.sorts for slot in left.slots):
                 break
         return usable
-
-    def is_known(self, graft: Graft) -> bool:
-        """Whether the targets know its operators."""
-        return all(map(self.operators.knows, graft.operators))
-
-    def suits(self, chain: TransplantChain, graft: Graft) -> bool:
-        """Whether the formula has, or may get, what the graft is about."""
-        if self.operators.guarded_theories(graft.operators) <= chain.guarded:
-            return True
-        self.counts[GUARDED] += 1
-        return False
 
 
 class Rewrites(RuleStrategy):

@@ -155,35 +155,39 @@ class TransplantChain(Chain):
         return weights[root]
 
     def fill(
-        self, graft: Graft, place: Place, chance: random.Random, known: Mapping[Declaration, Term]
-    ) -> tuple[dict[Declaration, Term | Declaration], list[Declaration]]:
-        """What stands in an atom's slots in this place, ``known`` in those that it names, and which symbols
-        of it are new.
+        self,
+        graft: Graft,
+        place: Place,
+        chance: random.Random,
+        known: Mapping[Declaration, Term],
+        new: list[Declaration],
+    ) -> dict[Declaration, Term | Declaration]:
+        """What stands in an atom's slots in this place, ``known`` in those that it names. Symbols that the
+        formula does not have are added to ``new``.
         """
         fill: dict[Declaration, Term | Declaration] = dict(known)
-        new: list[Declaration] = []
         for slot in graft.slots:
             if slot in known:
                 continue
             found = (
-                self._function(slot, chance) if slot.params else self._term(slot.result, place, fill, chance)
+                self._function(slot, chance) if slot.params else self.other(slot.result, place, fill, chance)
             )
             if found is None:
                 name = f"{self._prefix}{len(self.declared) + len(new)}"
                 new.append(Declaration(name, slot.params, slot.result))
                 found = new[-1] if slot.params else self.table.symbol(new[-1])
             fill[slot] = found
-        return fill, new
+        return fill
 
     def _function(self, slot: Declaration, chance: random.Random) -> Declaration | None:
         """A function of the slot's rank."""
         fitting = [d for d in self._functions if d.params == slot.params and d.result is slot.result]
         return fitting[int(chance.random() * len(fitting))] if fitting else None
 
-    def _term(
+    def other(
         self, sort: Sort, place: Place, fill: Mapping[Declaration, Term | Declaration], chance: random.Random
     ) -> Term | None:
-        """A term of this sort that is no literal, rather one that is in no other slot."""
+        """A term of this sort for the place that is no literal, rather one that is in no other slot."""
         found = None
         for _ in range(_DRAWS):
             term = self.pool.pick_argument(sort, place, chance)
@@ -213,6 +217,17 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         """The seed's assertions and the terms in them."""
         return TransplantChain(seed, self.operators)
 
+    def is_known(self, graft: Graft) -> bool:
+        """Whether the targets know its operators."""
+        return all(map(self.operators.knows, graft.operators))
+
+    def suits(self, chain: TransplantChain, graft: Graft) -> bool:
+        """Whether the formula has, or may get, what the graft is about."""
+        if self.operators.guarded_theories(graft.operators) <= chain.guarded:
+            return True
+        self.counts[GUARDED] += 1
+        return False
+
     def plant(
         self,
         chain: TransplantChain,
@@ -225,19 +240,44 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         """Put ``graft`` into a place of assertion ``number``, with ``known`` in the slots that it names;
         whether it fits there.
         """
+        new: list[Declaration] = []
+        made = self.instance(chain, place, graft, chance, new, known)
+        return self.put(chain, number, place, made, new, graft.origin)
+
+    def instance(
+        self,
+        chain: TransplantChain,
+        place: Place,
+        graft: Graft,
+        chance: random.Random,
+        new: list[Declaration],
+        known: Mapping[Declaration, Term] = MappingProxyType({}),
+    ) -> list[Term]:
+        """The terms of a graft for a place, the whole one last; ``new`` gets the symbols that it needs."""
         for term in known.values():
             # Above an earlier change, a term of an assertion is none of the pool.
             chain.pool.note(term)
-        fill, new = chain.fill(graft, place, chance, known)
-        made = graft.planted(chain.table, fill)
+        made = graft.planted(chain.table, chain.fill(graft, place, chance, known, new))
         for term in made:
             chain.pool.measure(term)
+        return made
+
+    def put(
+        self,
+        chain: TransplantChain,
+        number: int,
+        place: Place,
+        made: Sequence[Term],
+        new: Sequence[Declaration],
+        what: str,
+    ) -> bool:
+        """Put the last of these new terms into a place of assertion ``number``; whether it fits there."""
         if not self.fits(chain, number, place, made[-1]):
             return False
         chain.declare(new)
         for term in made:
             chain.pool.add(term)
-        chain.replace(number, place, made[-1], graft.origin)
+        chain.replace(number, place, made[-1], what)
         return True
 
 
@@ -294,10 +334,7 @@ class Transplant(GraftStrategy):
         if template.id not in self._grafts:
             self._grafts[template.id] = Graft.of(template)
         graft = self._grafts[template.id]
-        if graft is not None and not self.operators.guarded_theories(graft.operators) <= chain.guarded:
-            self.counts[GUARDED] += 1
-            return None
-        return graft
+        return graft if graft is not None and self.suits(chain, graft) else None
 
     def _choice(self, sorts: frozenset[Sort], foreign: bool) -> _Choice:
         """The atoms for formulas of these sorts, see the setting ``foreign``."""

@@ -60,6 +60,8 @@ class Chain:
 
     def __init__(self, seed: Seed, operators: Operators) -> None:
         self.script = seed.script()
+        self.answer: str | None = seed.answer
+        """That of the seed."""
         self._targets = seed.targets
         self._accepted = set(self.script.terms) if seed.targets else set()
         base = pool_of(self.script)

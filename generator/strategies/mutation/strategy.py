@@ -71,8 +71,8 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
     def mutate(self, chain: _Chain, chance: random.Random) -> bool:
         """One mutation; whether it succeeded."""
 
-    def known(self, seed: Seed) -> tuple[str | None, ...]:
-        """The answers of the tests made of a seed, as in :class:`Mutant`; nothing is known by default."""
+    def known(self, chain: _Chain) -> tuple[str | None, ...]:
+        """The answers of the test as it stands, as in :class:`Mutant`; nothing is known by default."""
         return ()
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
@@ -96,7 +96,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
                 return
             seen.add(state)
             # The caller reads its text before the chain continues: see SeedStrategy.generate.
-            yield Mutant(chain.text, seeds, chain.log.text(), self.known(seed))
+            yield Mutant(chain.text, seeds, chain.log.text(), self.known(chain))
 
 
 class TermStrategy(ChainStrategy[_TermChain]):
