@@ -69,13 +69,14 @@ _KEPT = 256
 @dataclass(frozen=True, slots=True)
 class Graft:
     """A term, in a table of its own. ``origin`` says what it is; ``slots`` are the symbols that others take
-    the place of.
+    the place of. ``binds``: it has quantifiers.
     """
 
     origin: str
     root: Term
     slots: tuple[Declaration, ...]
     operators: frozenset[str]
+    binds: bool = False
 
     @classmethod
     def of(cls, template: AtomTemplate) -> Graft | None:
@@ -94,25 +95,37 @@ class Graft:
         return graft and replace(graft, slots=slots)
 
     @classmethod
-    def of_term(cls, origin: str, root: Term) -> Graft | None:
-        """A term whose symbols are slots; None where it cannot stand just anywhere."""
+    def of_term(cls, origin: str, root: Term, binds: bool = False) -> Graft | None:
+        """A term whose symbols are slots; None where it cannot stand just anywhere. ``binds``: it may have
+        quantifiers.
+        """
         terms = list(postorder([root]))
-        if not root.args or not all(map(_is_plain, terms)):
+        if not root.args or not all(_is_plain(term) or (binds and _is_quantified(term)) for term in terms):
             return None
         slots = tuple(dict.fromkeys(d for term in terms if (d := term.op.declaration) is not None))
         operators = frozenset(term.op.name for term in terms if term.op.kind is Kind.OPERATOR)
-        return cls(origin, root, slots, operators)
+        return cls(origin, root, slots, operators, any(term.variables for term in terms))
 
-    def planted(self, table: TermTable, fill: Mapping[Declaration, Term | Declaration]) -> list[Term]:
+    def planted(
+        self, table: TermTable, fill: Mapping[Declaration, Term | Declaration], prefix: str
+    ) -> list[Term]:
         """The term with ``fill`` in its slots (terms for constants), made in ``table``: its terms but those
-        of ``fill``, arguments first, the whole term last."""
+        of ``fill``, arguments first, the whole term last. ``prefix`` begins the names of bound variables."""
         made: list[Term] = []
+        names: dict[Term, str] = {}
+
+        def renamed(variable: Term) -> Term:
+            name = names.setdefault(variable, f"{prefix}{len(names)}")
+            return table.variable(name, variable.sort)
 
         def change(term: Term, args: tuple[Term, ...]) -> Term:
             op = term.op
+            if op.kind is Kind.VARIABLE:
+                made.append(renamed(term))
+                return made[-1]
             if op.declaration is None:
                 head = table.op(op.kind, op.name, op.text, op.indices, None, op.attributes)
-                made.append(table.make(head, args, term.sort))
+                made.append(table.make(head, args, term.sort, tuple(map(renamed, term.variables))))
                 return made[-1]
             found = fill[op.declaration]
             if isinstance(found, Term):
@@ -130,12 +143,20 @@ class TransplantChain(Chain):
     def __init__(self, seed: Seed, operators: Operators) -> None:
         super().__init__(seed, operators)
         self._weights: dict[Term, int] = {}
+        self._grafts = 0
         self._functions = [*self.functions.plain]
 
     @cached_property
     def _prefix(self) -> str:
         """How the names of new symbols begin."""
         return free_prefix("new", names_of(self.script))
+
+    def next_prefix(self) -> str:
+        """How the names of variables that a graft binds begin, different for each: none may be bound twice on
+        a way.
+        """
+        self._grafts += 1
+        return f"{self._prefix}_{self._grafts}_"
 
     def place_of_atom(self, chance: random.Random) -> tuple[int, Place] | None:
         """An assertion's number and the place of an atom in it; None if a few draws find none."""
@@ -257,7 +278,7 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         for term in known.values():
             # Above an earlier change, a term of an assertion is none of the pool.
             chain.pool.note(term)
-        made = graft.planted(chain.table, chain.fill(graft, place, chance, known, new))
+        made = graft.planted(chain.table, chain.fill(graft, place, chance, known, new), chain.next_prefix())
         for term in made:
             chain.pool.measure(term)
         return made
@@ -384,6 +405,12 @@ class _Choice:
 def _is_atom(term: Term) -> bool:
     """Whether no part of a formula is a formula."""
     return all(arg.sort is not BOOL for arg in term.args)
+
+
+def _is_quantified(term: Term) -> bool:
+    """Whether a term is a quantified formula or a variable that one binds."""
+    kind = term.op.kind
+    return kind is Kind.VARIABLE or (kind is Kind.BINDER and term.op.name in ("forall", "exists"))
 
 
 def _is_plain(term: Term) -> bool:

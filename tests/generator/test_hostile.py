@@ -39,12 +39,30 @@ SEEDS = {
     + f"){')' * 99})",
     "a megabyte of text": f'(declare-fun s () String)(assert (= s "{"ab" * 500_000}"))',
 }
-REASONS = ("makes no test from", "1 nested too deep", "no Boolean subterm with a value")
+CONTRADICTION = "(declare-const x Int)(assert (< x x))(check-sat)"
+REASONS = (
+    "makes no test from",
+    "1 nested too deep",
+    "no Boolean subterm with a value",
+    "can stand in a formula",
+)
 
 
 @pytest.mark.parametrize("what", SEEDS)
 @pytest.mark.parametrize(
-    "name", ["typefuzz", "opfuzz", "weaken", "fusion", "join", "storm", "transplant", "rewrites", "expand"]
+    "name",
+    [
+        "typefuzz",
+        "opfuzz",
+        "weaken",
+        "fusion",
+        "join",
+        "storm",
+        "transplant",
+        "rewrites",
+        "expand",
+        "theorems",
+    ],
 )
 def test_a_seed_of_hostile_size_takes_bearable_time(
     name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -54,6 +72,9 @@ def test_a_seed_of_hostile_size_takes_bearable_time(
     (tmp_path / "seeds").mkdir()
     (tmp_path / "seeds" / "a.smt2").write_text(text)
     answers: dict[str, Answer] = {sha256(text.encode()).hexdigest(): "sat"}
+    if name == "theorems":
+        (tmp_path / "seeds" / "b.smt2").write_text(CONTRADICTION)
+        answers[sha256(CONTRADICTION.encode()).hexdigest()] = "unsat"
     started = time.process_time()
     library = library_of(["(hole 0)"], [("(declare-const x Int)(declare-const y Int)", "(< x y)", 1)])
     made = make_strategy(name, library, StrategySettings(), seeds_of_folder(tmp_path / "seeds", answers))

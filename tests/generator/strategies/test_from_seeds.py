@@ -18,6 +18,7 @@ from generator.strategies.mutation.strategy import MUTATIONS
 from generator.strategy import GeneratedTest, Strategy
 from smtlib import check_script, free_variables, read_script
 from tests.generator.small import formulas, seeds_of
+from tests.generator.strategies.test_theorems import answered_seeds
 from tests.generator.strategies.test_typefuzz import is_shared
 
 TestsOf = Callable[..., list[GeneratedTest]]
@@ -31,6 +32,7 @@ CASES: list[tuple[str, tuple[str, ...], int]] = [
     ("transplant", ("foreign=1", "chain=40"), 100_000),
     ("rewrites", ("chain=40",), 2),
     ("expand", ("chain=40",), 2),
+    ("theorems", ("chain=40",), 100_000),
 ]
 
 
@@ -41,7 +43,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SeedSource]:
     every = seeds_of(texts, tmp_path_factory.mktemp("seeds"))
     # cvc5 takes the datatype that holds lists of itself only where simplifying takes it away.
     most = seeds_of([t for t in texts if "(kids " not in t], tmp_path_factory.mktemp("seeds"))
-    return {name: every if name in ("typefuzz", "opfuzz", "join") else most for name, *_ in CASES}
+    found = {name: every if name in ("typefuzz", "opfuzz", "join") else most for name, *_ in CASES}
+    return found | {"theorems": answered_seeds(tmp_path_factory.mktemp("seeds"))}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +87,7 @@ def test_a_test_reads_back_and_is_well_sorted(
         ("transplant", ("foreign=1",)),
         ("rewrites", ()),
         ("expand", ()),
+        ("theorems", ()),
     ],
 )
 def test_both_solvers_take_the_tests(tests_of: TestsOf, name: str, given_settings: tuple[str, ...]) -> None:
@@ -99,7 +103,7 @@ def test_many_rules_are_used(tests_of: TestsOf, name: str, said: str, least: int
     assert len({rule for text in texts for rule in re.findall(rf"\({said} ([\w-]+)", text)}) > least
 
 
-@pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "transplant", "rewrites", "expand"])
+@pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "transplant", "rewrites", "expand", "theorems"])
 def test_a_test_alone_is_the_same_as_in_a_range(tests_of: TestsOf, name: str) -> None:
     together = tests_of(name, 25, 70, "chain=20")
     assert [tests_of(name, index, index + 1, "chain=20")[0] for index in range(25, 70)] == together
@@ -112,7 +116,8 @@ def test_a_joined_test_alone_is_the_same_as_in_a_range(tests_of: TestsOf) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "least"), [("typefuzz", 600, 500), ("opfuzz", 600, 500), ("transplant", 300, 250)]
+    ("name", "count", "least"),
+    [("typefuzz", 600, 500), ("opfuzz", 600, 500), ("transplant", 300, 250), ("theorems", 300, 250)],
 )
 def test_processes_make_the_same_files_and_count_together(
     library: Library, sources: dict[str, SeedSource], name: str, count: int, least: int, tmp_path: Path

@@ -1,0 +1,218 @@
+"""The strategy ``theorems``: what past bugs prove, put into formulas whose answer is known.
+
+The negation of an unsatisfiable formula is a theorem, and any terms may stand for its constants. Let C be
+such an instance of an unsatisfiable formula, over terms that another formula has at some place. Then a term f
+of that place equals ``(ite C g f)``, and a truth value f equals ``(or f C)``, ``(and f (not C))`` and the
+like. The formula keeps its answer, and a solver has to prove again what a solver once got wrong. In some
+chains, an assertion A becomes ``(ite A C D)`` first, with a second contradiction D: then it is unsatisfiable.
+
+Mutations follow each other as in Park, Winterer, Zhang, Su (OOPSLA 2021); what may stand where is their
+Definition 2.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from generator.declaring import StrategyEntry, StrategyInputs
+from generator.errors import GenerationError
+from generator.questions import is_standard
+from generator.seeds.script import SeedScript
+from generator.seeds.source import Seed, SeedSkipped, SeedSource
+from generator.settings import Setting, Value
+from generator.strategies.mutation.places import Place
+from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
+from smtlib import BOOL, Declaration, Term, TermTable, postorder
+from smtlib.sorts import REGLAN
+
+_DRAWS = 20
+"""Draws of an unsatisfiable seed until one has terms of the formula in most of its places."""
+
+_MOST_TERMS = 60
+"""Seeds with more distinct terms are not put into others: solvers rarely decide the result."""
+
+_KEPT = 4096
+
+_Equal = Callable[[TermTable, Term, Term, Term], Term]
+"""Makes a term that equals the first, of a contradiction and another term of the first one's sort."""
+
+
+def _chosen(table: TermTable, term: Term, false: Term, other: Term) -> Term:
+    return table.operator("ite", (false, other, term), term.sort)
+
+
+def _joined(connective: str, is_true: bool = False, is_first: bool = False) -> _Equal:
+    """A truth value and a contradiction, or its negation, which may come first."""
+
+    def join(table: TermTable, term: Term, false: Term, other: Term) -> Term:
+        known = table.operator("not", (false,), BOOL) if is_true else false
+        return table.operator(connective, (known, term) if is_first else (term, known), BOOL)
+
+    return join
+
+
+_EQUAL: Sequence[_Equal] = (_chosen,)
+_EQUAL_FORMULAS: Sequence[_Equal] = (
+    _chosen,
+    _joined("or"),
+    _joined("or", is_first=True),
+    _joined("and", is_true=True),
+    _joined("and", is_true=True, is_first=True),
+    _joined("=>", is_true=True, is_first=True),
+    _joined("=", is_true=True),
+    _joined("xor"),
+)
+
+
+class Theorems(GraftStrategy):
+    """Chains of contradictions put where they change nothing."""
+
+    name = "theorems"
+
+    def __init__(
+        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
+    ) -> None:
+        super().__init__(seeds, seed, settings, solvers)
+        self._unsat = float(settings["unsat"])
+        self._grafts: dict[str, Graft | None] = {}
+        if not seeds.count("unsat"):
+            raise GenerationError(
+                f"theorems needs seeds whose answer is known to be unsat, and {seeds.name} has none:"
+                " run 'exhume label'"
+            )
+        if not any(map(self._graft, self._unsat_seeds())):
+            raise GenerationError(f"theorems: no unsatisfiable seed of {seeds.name} can stand in a formula")
+
+    def _unsat_seeds(self) -> Iterator[Seed]:
+        """The unsatisfiable seeds that can be used."""
+        for number in range(self.seeds.count("unsat")):
+            with suppress(SeedSkipped):
+                seed = self.seeds.nth(number, "unsat")
+                seed.script()
+                yield seed
+
+    def known(self, chain: TransplantChain) -> tuple[str | None, ...]:
+        """The answer of the seed, or unsat."""
+        return (chain.answer,)
+
+    def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
+        """One try to put contradictions into the place of a term."""
+        if not chain.log.mutations and (chain.answer is None or chance.random() < self._unsat):
+            return self._contradict(chain, chance)
+        found = chain.place(chance)
+        if found is None:
+            return False
+        number, place = found
+        term = place.term
+        if term.sort is REGLAN:
+            # cvc5 has no choice between regular expressions.
+            return False
+        other = chain.other(term.sort, place, {}, chance)
+        ways = _EQUAL_FORMULAS if term.sort is BOOL else _EQUAL
+        equal = ways[int(chance.random() * len(ways))]
+        if other is None and equal is _chosen:
+            return False
+        new: list[Declaration] = []
+        instance = self._instance(chain, place, chance, new)
+        if instance is None:
+            return False
+        made, origin = instance
+        beside = other or term
+        whole = equal(chain.table, term, made[-1], beside)
+        return self._put(chain, number, place, made, whole, beside, new, origin)
+
+    def _contradict(self, chain: TransplantChain, chance: random.Random) -> bool:
+        """One try to put two contradictions into the place of an assertion, which chooses one."""
+        number = int(chance.random() * len(chain.assertions))
+        place = Place(chain.assertions[number], (), {})
+        new: list[Declaration] = []
+        first = self._instance(chain, place, chance, new)
+        second = self._instance(chain, place, chance, new)
+        if first is None or second is None:
+            return False
+        made = [*first[0], *second[0]]
+        whole = _chosen(chain.table, second[0][-1], place.term, first[0][-1])
+        origin = f"{first[1]} or {second[1]}"
+        if not self._put(chain, number, place, made, whole, place.term, new, origin):
+            return False
+        chain.answer = "unsat"
+        return True
+
+    def _put(
+        self,
+        chain: TransplantChain,
+        number: int,
+        place: Place,
+        made: Sequence[Term],
+        whole: Term,
+        beside: Term,
+        new: Sequence[Declaration],
+        origin: str,
+    ) -> bool:
+        """Put ``whole`` into a place: of what stands there, contradictions of the terms ``made``, and
+        ``beside``."""
+        chain.pool.note(place.term)
+        around = list(postorder([whole], {place.term, beside, *made}))
+        for term in around:
+            chain.pool.measure(term)
+        return self.put(chain, number, place, [*made, *around], new, origin)
+
+    def _instance(
+        self, chain: TransplantChain, place: Place, chance: random.Random, new: list[Declaration]
+    ) -> tuple[list[Term], str] | None:
+        """The terms of a contradiction for a place, the whole one last, and what it is: rather of a seed over
+        sorts that the formula has. None if a few draws find none.
+        """
+        usable = None
+        for _ in range(_DRAWS):
+            graft = self._graft(self.seeds.draw(chance, "unsat"))
+            if graft is not None and self.suits(chain, graft):
+                usable = graft
+                if all(slot.result in chain.sorts for slot in graft.slots):
+                    break
+        if usable is None:
+            return None
+        return self.instance(chain, place, usable, chance, new), usable.origin
+
+    def _graft(self, seed: Seed) -> Graft | None:
+        """An unsatisfiable seed as a term; None where it cannot stand just anywhere."""
+        if seed.text not in self._grafts:
+            if len(self._grafts) == _KEPT:
+                self._grafts.clear()
+            root = _conjunction(seed.script())
+            graft = Graft.of_term(f"theorem of {seed.origin}", root, binds=True) if root else None
+            # One of literals alone would say nothing about the formula.
+            is_usable = graft and any(not slot.params for slot in graft.slots) and self.is_known(graft)
+            self._grafts[seed.text] = graft if is_usable else None
+        return self._grafts[seed.text]
+
+
+def _conjunction(script: SeedScript) -> Term | None:
+    """The formula as one term; None if it is large, or has sorts or symbols that are more than names."""
+    if len(script.terms) > _MOST_TERMS or script.definitions or script.datatypes:
+        return None
+    if not all(is_standard(part.sort) for term in script.terms for part in (term, *term.variables)):
+        return None
+    first, *others = script.assertions
+    return script.table.copy().operator("and", script.assertions, BOOL) if others else first
+
+
+def _make(inputs: StrategyInputs) -> Theorems:
+    given = inputs.settings
+    return Theorems(inputs.seeds, given.seed, inputs.values, given.solvers)
+
+
+ENTRY = StrategyEntry(
+    "theorems",
+    "unsatisfiable formulas of past bugs put into formulas, over their terms, where they change nothing",
+    "seeds with answers",
+    "the answer of its seed, or unsat",
+    _make,
+    frozenset(("seeds", "answers")),
+    (
+        *GRAFT_SETTINGS,
+        Setting("unsat", 0.4, "share of formulas that become unsatisfiable", 0, 1),
+    ),
+)
