@@ -36,6 +36,7 @@ _STORED = 25
 """Answers are stored in groups of this size, from which an interrupted run resumes."""
 
 _DECIDED = ("sat", "unsat")
+_HARD = ("unknown", "timeout")
 
 
 class AnswerStore(Protocol):
@@ -113,6 +114,15 @@ def trusted_answers(store: AnswerStore) -> dict[str, Answer]:
         if outcome in ("sat", "unsat") and all(other.get(digest) == outcome for other in others):
             agreed[digest] = "sat" if outcome == "sat" else "unsat"
     return agreed
+
+
+def hard_texts(store: AnswerStore) -> frozenset[str]:
+    """The texts, by SHA-256, that an installed reference solver took and did not decide within its limits."""
+    found: set[str] = set()
+    for solver in REFERENCES:
+        outcomes = store.outcomes(solver, version_of(solver))
+        found.update(digest for digest, outcome in outcomes.items() if outcome in _HARD)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

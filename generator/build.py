@@ -9,7 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
-from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, trusted_answers
+from corpus.answers import (
+    CachedAnswers,
+    CorpusAnswers,
+    LabelReport,
+    find_answers,
+    hard_texts,
+    trusted_answers,
+)
 from corpus.store import Corpus
 from generator.alone import with_alone
 from generator.declaring import StrategyEntry, StrategySettings
@@ -151,12 +158,16 @@ def _found_seeds(sources: Sources, solvers: tuple[str, ...], only: tuple[str, ..
     that these solvers accept and others do not.
     """
     if sources.seeds not in (None, CORPUS):
-        found = seeds_of_folder(Path(sources.seeds), trusted_answers(CachedAnswers()))
+        cached = CachedAnswers()
+        hard = hard_texts(cached)
+        found = seeds_of_folder(Path(sources.seeds), trusted_answers(cached))
     else:
         with Corpus.open(_corpus(sources)) as opened:
-            answers = trusted_answers(CorpusAnswers(opened))
+            stored = CorpusAnswers(opened)
+            hard, answers = hard_texts(stored), trusted_answers(stored)
             given = (only, answers, solvers) if only else (solvers, answers)
             found = seeds_of_corpus(opened, *given)
+    found.avoid(hard)
     if sources.prefer is not None:
         found.prefer(sources.prefer)
     return found

@@ -46,6 +46,16 @@ BATCHES: dict[str, tuple[str, ...]] = {
     "skeletons of another corpus": ("--skeletons-from", "OTHER"),
     "enumerate 1": ("--strategy", "enumerate", "--skeleton", "1"),
     "enumerate 18": ("--strategy", "enumerate", "--skeleton", "18"),
+    "typefuzz of skeletons": ("--strategy", "typefuzz", "--seeds", "skeletons"),
+    "typefuzz of files": ("--strategy", "typefuzz", "--seeds", "SEEDS"),
+    "opfuzz of skeletons": ("--strategy", "opfuzz", "--seeds", "skeletons"),
+    "opfuzz of files": ("--strategy", "opfuzz", "--seeds", "SEEDS"),
+    "transplant of files": ("--strategy", "transplant", "--seeds", "SEEDS", "--set", "foreign=0.5"),
+    "weaken without answers": ("--strategy", "weaken", "--set", "unlabelled=chain", "--seeds", "SEEDS"),
+}
+# These go by answers and models of the installed z3 and cvc5, by which seed formulas are drawn, too: they are
+# compared where these are the same.
+WITH_SOLVERS: dict[str, tuple[str, ...]] = {
     "typefuzz": ("--strategy", "typefuzz"),
     "typefuzz, settings": (
         "--strategy",
@@ -57,18 +67,10 @@ BATCHES: dict[str, tuple[str, ...]] = {
         "--set",
         "literals=0.5",
     ),
-    "typefuzz of skeletons": ("--strategy", "typefuzz", "--seeds", "skeletons"),
-    "typefuzz of files": ("--strategy", "typefuzz", "--seeds", "SEEDS"),
     "opfuzz": ("--strategy", "opfuzz"),
     "opfuzz, settings": ("--strategy", "opfuzz", "--set", "chain=5", "--set", "mutations=3"),
-    "opfuzz of skeletons": ("--strategy", "opfuzz", "--seeds", "skeletons"),
-    "opfuzz of files": ("--strategy", "opfuzz", "--seeds", "SEEDS"),
     "transplant": ("--strategy", "transplant"),
-    "transplant of files": ("--strategy", "transplant", "--seeds", "SEEDS", "--set", "foreign=0.5"),
-    "weaken without answers": ("--strategy", "weaken", "--set", "unlabelled=chain", "--seeds", "SEEDS"),
-}
-# These go by answers and models of the installed z3 and cvc5: they are compared where these are the same.
-WITH_SOLVERS: dict[str, tuple[str, ...]] = {
+    "theorems": ("--strategy", "theorems"),
     "fusion": ("--strategy", "fusion"),
     "fusion of sat": ("--strategy", "fusion", "--set", "answer=sat", "--set", "pairs=1"),
     "fusion of unsat": ("--strategy", "fusion", "--set", "answer=unsat"),

@@ -38,6 +38,7 @@ MAX_BYTES = 1 << 20
 """Larger seeds are skipped. One of this size is read and checked in about two seconds."""
 
 _DRAWS = 200
+_AVOIDED = 0.1
 
 _HELD_TEXT = 8 << 20
 """Characters of a folder's files that are held in memory; the files beyond are read when drawn."""
@@ -139,6 +140,7 @@ class SeedSource(Sequence[Seed]):
         self._by_answer: dict[str | None, Sequence[int]] = {None: range(len(entries))}
         for answer in ("sat", "unsat"):
             self._by_answer[answer] = [i for i, e in enumerate(entries) if e.answer == answer]
+        self._weights = [1.0] * len(entries)
         # The running sums of the weights of these seeds, where they are not drawn alike.
         self._sums: dict[str | None, list[float]] = {}
 
@@ -152,12 +154,20 @@ class SeedSource(Sequence[Seed]):
         """Draw seeds as often as the ``score`` of their text says (0 or more), and each at least a tenth as
         often as one of average score. Tests of another strategy as seeds stay as they are.
         """
-        scores = [score(text) for text in map(self._text, range(len(self._entries)))]
+        self._weigh([score(text) for text in map(self._text, range(len(self._entries)))])
+
+    def avoid(self, digests: Collection[str]) -> None:
+        """Draw the seeds whose texts have these SHA-256 a tenth as often as the others."""
+        self._weigh([_AVOIDED if entry.digest in digests else 1.0 for entry in self._entries])
+
+    def _weigh(self, scores: Sequence[float]) -> None:
+        """Multiply how often each seed is drawn by its score, or by a tenth of the mean if that is more."""
         least = sum(scores) / max(1, len(scores)) / 10
-        if least:
+        if least and len(set(scores)) > 1:
             weights = [max(least, found) for found in scores]
+            self._weights = [old * new for old, new in zip(self._weights, weights, strict=True)]
             for answer, places in self._by_answer.items():
-                self._sums[answer] = list(accumulate(weights[place] for place in places))
+                self._sums[answer] = list(accumulate(self._weights[place] for place in places))
             self.fingerprint = sha256(repr((self.fingerprint, weights)).encode()).hexdigest()
 
     def _text(self, index: int) -> str:

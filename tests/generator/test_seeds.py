@@ -247,6 +247,32 @@ def test_preferred_seeds_are_drawn_more_often(tmp_path: Path) -> None:
     assert of_answer.keys() == {"a.smt2", "b.smt2"} and of_answer["b.smt2"] > 450
 
 
+def test_avoided_seeds_are_drawn_a_tenth_as_often(tmp_path: Path) -> None:
+    texts = {name: f"(declare-const {name} Bool)(assert {name})(check-sat)" for name in "abcd"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.smt2").write_text(text)
+    digests = {sha256(texts[name].encode()).hexdigest() for name in "ab"}
+
+    def drawn(source: SeedSource) -> list[str]:
+        return [source.draw(random_for(1, number)).origin[0] for number in range(2200)]
+
+    source = seeds_of_folder(tmp_path)
+    alike = source.fingerprint
+    for nothing in ((), ["0" * 64], {sha256(text.encode()).hexdigest() for text in texts.values()}):
+        source.avoid(nothing)
+        assert source.fingerprint == alike
+    source.avoid(digests)
+    assert source.fingerprint != alike
+    counts = Counter(drawn(source))
+    assert counts.keys() == set("abcd")
+    # A tenth of 2.2 each, and 1 of 2.2.
+    assert 70 < counts["a"] < 130 and 70 < counts["b"] < 130 and 900 < counts["c"] < 1100
+    # A preference counts beside it.
+    source.prefer(lambda text: 1.0 if "assert a" in text or "assert c" in text else 0.0)
+    counts = Counter(drawn(source))
+    assert counts["c"] > 1700 and counts["a"] > 5 * counts["b"]
+
+
 def test_a_source_goes_through_pickle(tmp_path: Path) -> None:
     source = seeds_of_folder(write(tmp_path, a=PLAIN))
     source.draw(random_for(1, 1))
