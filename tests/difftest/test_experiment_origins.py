@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from corpus.acceptance import version_of
+from corpus.answers import REFERENCES, CorpusAnswers
+from corpus.store import Corpus
 from difftest import HuntOptions, Solver, Stage, hunt
 from difftest.bugs.records import BUNDLED, Benchmark
 from generator.strategy import GeneratedTest
 from tests.difftest.test_experiments import script
+from tests.generator.small import make_corpus
 
 CRASHER = "say('sat') if '(div ' not in text else os.abort()"
 BUGS = sorted(bug.id for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == "z3")[:30]
@@ -58,7 +62,8 @@ def test_findings_are_counted_for_the_bugs_in_their_headers(
 
 def test_a_gain_is_shown_only_where_other_repeats_show_it_too() -> None:
     origins = script("origins")
-    bugs = [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == "z3"][:30]
+    every = [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == "z3"]
+    bugs = [origins.Known.of_bug(bug) for bug in every[:30]]
     histories = {"1.0": bugs}
     kinds = origins.divided("bytes", bugs)
     small = [bug.id for bug in bugs if kinds[bug.id] == "1 (least)"]
@@ -72,6 +77,42 @@ def test_a_gain_is_shown_only_where_other_repeats_show_it_too() -> None:
     parts = origins.parts_of("bytes", histories, chance)
     assert origins.gain(parts, {name: part.lift for name, part in parts.items()}) == pytest.approx(1.5)
     assert origins.gain_elsewhere("bytes", histories, chance) < 0.5
+
+
+def test_findings_are_counted_for_the_formulas_of_a_corpus(
+    tmp_path: Path,
+    fake: Callable[..., Solver],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [
+        "(declare-const x Int)(assert (= x 1))",
+        "(declare-const x Int)(assert (distinct (* x x x) (div 40 x)))",
+        "(declare-const s String)(assert (distinct s s))",
+    ]
+    corpus = make_corpus(tmp_path / "formulas", tmp_path / "c.duckdb", texts)
+    with Corpus.open(corpus, write=True) as opened:
+        digests = [row[0] for row in opened.rows("select sha256 from formula order by source")]
+        store = CorpusAnswers(opened)
+        for solver in REFERENCES:
+            said = dict(zip(digests, ("sat", "unknown", "unsat"), strict=True))
+            store.store(solver, version_of(solver), said)
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.smt2").write_text("(declare-const x Int)(assert (= x 2))")
+    (tmp_path / "plain" / "b.smt2").write_text("(assert")
+    measured(tmp_path, fake(CRASHER), "z3#100/z3_100_0", "z3#102/z3_102_0")
+    words = ["--corpus", str(corpus), "--arm", "history", "--plain", str(tmp_path / "plain"), "--json"]
+    monkeypatch.setattr("sys.argv", ["origins", str(tmp_path), *words])
+    assert script("origins").main() == 0
+    rows = {row["kind"]: row["parts"] for row in json.loads(capsys.readouterr().out)}
+    assert {name: part["observed"] for name, part in rows["answer"].items()} == {
+        "not decided": 0,
+        "sat": 0.5,
+        "unsat": 0.5,
+    }
+    # "=" is ordinary, "distinct" is not.
+    operators = rows["triggers' operators"]
+    assert operators["1 (least)"]["observed"] == 0.5
 
 
 def test_bugs_that_are_not_in_the_benchmark_are_an_error(tmp_path: Path) -> None:
