@@ -9,7 +9,7 @@ variables that it binds itself may be in scope there: one variable bound twice o
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from generator.seeds.script import SeedScript
@@ -52,11 +52,7 @@ class Pool:
 
     def _note(self, term: Term) -> None:
         self._free[term] = free_in(term, self._free)
-        bound = frozenset([v.op.name for v in term.bound]) if term.args else _NO_NAMES
-        for arg in term.args:
-            if self._bound[arg] and not self._bound[arg] <= bound:
-                bound = bound | self._bound[arg]
-        self._bound[term] = bound
+        self._bound[term] = _names_bound(term, self._bound.__getitem__)
         self._size[term] = min(_LARGEST, 1 + sum([self._size[a] for a in term.args]))
         if is_value(term) or term.op.name == "fp":
             self.literals.setdefault(term.sort, []).append(term)
@@ -100,11 +96,8 @@ class GrowingPool:
         return term in self.base._free or term in self._free
 
     def _note(self, term: Term) -> None:
-        bound = frozenset([v.op.name for v in term.bound]) if term.args else _NO_NAMES
-        for arg in term.args:
-            bound |= self.bound(arg)
         self._free[term] = free_in(term, {arg: self.free(arg) for arg in term.args})
-        self._bound[term] = bound
+        self._bound[term] = _names_bound(term, self.bound)
 
     def free(self, term: Term) -> frozenset[Term]:
         """The free variables of a term of the pool."""
@@ -160,3 +153,13 @@ class GrowingPool:
             if other is not None and self.size(other) < self.size(term):
                 return other
         return term
+
+
+def _names_bound(term: Term, below: Callable[[Term], frozenset[str]]) -> frozenset[str]:
+    """The names that a term binds, where ``below`` gives those of its arguments."""
+    names = frozenset([v.op.name for v in term.bound]) if term.args else _NO_NAMES
+    for arg in term.args:
+        inside = below(arg)
+        if inside and not inside <= names:
+            names = names | inside
+    return names
