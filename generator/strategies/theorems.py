@@ -106,6 +106,8 @@ class Theorems(GraftStrategy):
             return False
         number, place = found
         term = place.term
+        # Above an earlier change, a term of an assertion is none of the pool.
+        chain.pool.note(term)
         if term.sort is REGLAN:
             # cvc5 has no choice between regular expressions.
             return False
@@ -119,9 +121,9 @@ class Theorems(GraftStrategy):
         if instance is None:
             return False
         made, origin = instance
-        beside = other or term
-        whole = equal(chain.table, term, made[-1], beside)
-        return self._put(chain, number, place, made, whole, beside, new, origin)
+        whole = equal(chain.table, term, made[-1], other or term)
+        made += postorder([whole], {term, other or term, *made})
+        return self.put(chain, number, place, made, new, origin)
 
     def _contradict(self, chain: TransplantChain, chance: random.Random) -> bool:
         """One try to put two contradictions into the place of an assertion, which chooses one."""
@@ -132,32 +134,12 @@ class Theorems(GraftStrategy):
         second = self._instance(chain, place, chance, new)
         if first is None or second is None:
             return False
-        made = [*first[0], *second[0]]
-        whole = _chosen(chain.table, second[0][-1], place.term, first[0][-1])
-        origin = f"{first[1]} or {second[1]}"
-        if not self._put(chain, number, place, made, whole, place.term, new, origin):
+        (made, origin), (others, other_origin) = first, second
+        whole = _chosen(chain.table, others[-1], place.term, made[-1])
+        if not self.put(chain, number, place, [*made, *others, whole], new, f"{origin} or {other_origin}"):
             return False
         chain.answer = "unsat"
         return True
-
-    def _put(
-        self,
-        chain: TransplantChain,
-        number: int,
-        place: Place,
-        made: Sequence[Term],
-        whole: Term,
-        beside: Term,
-        new: Sequence[Declaration],
-        origin: str,
-    ) -> bool:
-        """Put ``whole`` into a place: of what stands there, contradictions of the terms ``made``, and
-        ``beside``."""
-        chain.pool.note(place.term)
-        around = list(postorder([whole], {place.term, beside, *made}))
-        for term in around:
-            chain.pool.measure(term)
-        return self.put(chain, number, place, [*made, *around], new, origin)
 
     def _instance(
         self, chain: TransplantChain, place: Place, chance: random.Random, new: list[Declaration]

@@ -69,14 +69,13 @@ _KEPT = 256
 @dataclass(frozen=True, slots=True)
 class Graft:
     """A term, in a table of its own. ``origin`` says what it is; ``slots`` are the symbols that others take
-    the place of. ``binds``: it has quantifiers.
+    the place of.
     """
 
     origin: str
     root: Term
     slots: tuple[Declaration, ...]
     operators: frozenset[str]
-    binds: bool = False
 
     @classmethod
     def of(cls, template: AtomTemplate) -> Graft | None:
@@ -104,7 +103,7 @@ class Graft:
             return None
         slots = tuple(dict.fromkeys(d for term in terms if (d := term.op.declaration) is not None))
         operators = frozenset(term.op.name for term in terms if term.op.kind is Kind.OPERATOR)
-        return cls(origin, root, slots, operators, any(term.variables for term in terms))
+        return cls(origin, root, slots, operators)
 
     def planted(
         self, table: TermTable, fill: Mapping[Declaration, Term | Declaration], prefix: str
@@ -278,10 +277,7 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         for term in known.values():
             # Above an earlier change, a term of an assertion is none of the pool.
             chain.pool.note(term)
-        made = graft.planted(chain.table, chain.fill(graft, place, chance, known, new), chain.next_prefix())
-        for term in made:
-            chain.pool.measure(term)
-        return made
+        return graft.planted(chain.table, chain.fill(graft, place, chance, known, new), chain.next_prefix())
 
     def put(
         self,
@@ -292,7 +288,11 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         new: Sequence[Declaration],
         what: str,
     ) -> bool:
-        """Put the last of these new terms into a place of assertion ``number``; whether it fits there."""
+        """Put the last of the terms ``made``, arguments first, into a place of assertion ``number``; whether
+        it fits there.
+        """
+        for term in made:
+            chain.pool.measure(term)
         if not self.fits(chain, number, place, made[-1]):
             return False
         chain.declare(new)

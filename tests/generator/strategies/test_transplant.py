@@ -151,7 +151,7 @@ def test_a_planted_atom_is_made_of_the_tables_own_terms(source: SeedSource) -> N
     graft = Graft.of(atom(1, INT, "(= (mod x 3) (+ x y))"))
     assert graft is not None
     fill = {slot: table.literal(str(n), slot.result) for n, slot in enumerate(graft.slots)}
-    made = graft.planted(table, fill)
+    made = graft.planted(table, fill, "new")
     order = list(postorder([made[-1]]))
     assert all(table.make(term.op, term.args, term.sort) is term for term in order)
     own = [table.op(t.op.kind, t.op.name, t.op.text, t.op.indices, None, t.op.attributes) for t in order]
