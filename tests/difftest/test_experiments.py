@@ -305,6 +305,22 @@ def test_wrong_options_of_experiments_are_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_strategies_of_an_arm_share_its_tests() -> None:
+    coverage = script("coverage")
+    assert coverage.batches(["--rules", "off"], 10) == [(["--rules", "off"], 10)]
+    assert coverage.batches(["--strategy", "opfuzz"], 10) == [(["--strategy", "opfuzz"], 10)]
+    words = ["--strategy", "join,storm,weaken", "--corpus", "c.duckdb"]
+    made = coverage.batches(words, 8)
+    assert [(options[1], options[2:], count) for options, count in made] == [
+        ("join", ["--corpus", "c.duckdb"], 3),
+        ("storm", ["--corpus", "c.duckdb"], 3),
+        ("weaken", ["--corpus", "c.duckdb"], 2),
+    ]
+    assert len(coverage.batches(words, 2)) == 2
+    every = dict(coverage.named(arm) for arm in coverage.ARMS)["all"]
+    assert {"skeletons", "theorems", "weaken"} <= {*every[1].split(",")} and "enumerate" not in every[1]
+
+
 def test_arms_are_compared_by_the_lines_that_they_run() -> None:
     def run(arm: str, lines: int) -> dict[str, Any]:
         percents = {"line_percent": lines / 10, "function_percent": 50.0}
