@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from base.cache import cache_folder
 from base.locks import locked
@@ -106,23 +106,24 @@ class CachedAnswers:
             file.write("\n" + lines)
 
 
-def trusted_answers(store: AnswerStore) -> dict[str, Answer]:
-    """The answers on which the installed reference solvers agree, by SHA-256 of the text."""
+class Labels(NamedTuple):
+    """What is known of texts, by SHA-256: ``answers`` on which the installed reference solvers agree, and the
+    ``hard`` texts, which one of them took and did not decide within its limits.
+    """
+
+    answers: Mapping[str, Answer]
+    hard: frozenset[str]
+
+
+def labels_of(store: AnswerStore) -> Labels:
+    """What the installed versions of the reference solvers said, as far as it is stored."""
     first, *others = [store.outcomes(solver, version_of(solver)) for solver in REFERENCES]
     agreed: dict[str, Answer] = {}
     for digest, outcome in first.items():
         if outcome in ("sat", "unsat") and all(other.get(digest) == outcome for other in others):
             agreed[digest] = "sat" if outcome == "sat" else "unsat"
-    return agreed
-
-
-def hard_texts(store: AnswerStore) -> frozenset[str]:
-    """The texts, by SHA-256, that an installed reference solver took and did not decide within its limits."""
-    found: set[str] = set()
-    for solver in REFERENCES:
-        outcomes = store.outcomes(solver, version_of(solver))
-        found.update(digest for digest, outcome in outcomes.items() if outcome in _HARD)
-    return frozenset(found)
+    hard = (digest for found in (first, *others) for digest, outcome in found.items() if outcome in _HARD)
+    return Labels(agreed, frozenset(hard))
 
 
 @dataclass(frozen=True, slots=True)

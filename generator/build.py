@@ -14,8 +14,7 @@ from corpus.answers import (
     CorpusAnswers,
     LabelReport,
     find_answers,
-    hard_texts,
-    trusted_answers,
+    labels_of,
 )
 from corpus.store import Corpus
 from generator.alone import with_alone
@@ -136,7 +135,7 @@ def find_first_answers(
     if not needed & {"answers", "answers by default"}:
         return None
     with Corpus.open(corpus) as opened:
-        if trusted_answers(CorpusAnswers(opened)):
+        if labels_of(CorpusAnswers(opened)).answers:
             return None
     with Corpus.open(corpus, write=True) as opened:
         source = seeds_of_corpus(opened)
@@ -158,16 +157,14 @@ def _found_seeds(sources: Sources, solvers: tuple[str, ...], only: tuple[str, ..
     that these solvers accept and others do not.
     """
     if sources.seeds not in (None, CORPUS):
-        cached = CachedAnswers()
-        hard = hard_texts(cached)
-        found = seeds_of_folder(Path(sources.seeds), trusted_answers(cached))
+        found = seeds_of_folder(Path(sources.seeds), labels_of(CachedAnswers()).answers)
     else:
         with Corpus.open(_corpus(sources)) as opened:
-            stored = CorpusAnswers(opened)
-            hard, answers = hard_texts(stored), trusted_answers(stored)
+            answers, hard = labels_of(CorpusAnswers(opened))
             given = (only, answers, solvers) if only else (solvers, answers)
             found = seeds_of_corpus(opened, *given)
-    found.avoid(hard)
+        # These answers are part of the corpus; those of files differ from machine to machine.
+        found.avoid(hard)
     if sources.prefer is not None:
         found.prefer(sources.prefer)
     return found

@@ -151,8 +151,8 @@ class SeedSource(Sequence[Seed]):
         return made
 
     def prefer(self, score: Callable[[str], float]) -> None:
-        """Draw seeds as often as the ``score`` of their text says (0 or more), and each at least a tenth as
-        often as one of average score. Tests of another strategy as seeds stay as they are.
+        """Draw seeds as often as the ``score`` of their text says (0 or more). A score below a tenth of the
+        average counts as that. Tests of another strategy as seeds stay as they are.
         """
         self._weigh([score(text) for text in map(self._text, range(len(self._entries)))])
 
@@ -165,9 +165,9 @@ class SeedSource(Sequence[Seed]):
         least = sum(scores) / max(1, len(scores)) / 10
         if least and len(set(scores)) > 1:
             weights = [max(least, found) for found in scores]
-            self._weights = [old * new for old, new in zip(self._weights, weights, strict=True)]
-            for answer, places in self._by_answer.items():
-                self._sums[answer] = list(accumulate(self._weights[place] for place in places))
+            total = [old * new for old, new in zip(self._weights, weights, strict=True)]
+            self._weights = total
+            self._sums = {a: list(accumulate(total[p] for p in ps)) for a, ps in self._by_answer.items()}
             self.fingerprint = sha256(repr((self.fingerprint, weights)).encode()).hexdigest()
 
     def _text(self, index: int) -> str:

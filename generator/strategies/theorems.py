@@ -3,8 +3,8 @@
 The negation of an unsatisfiable formula is a theorem, and any terms may stand for its constants. Let C be
 such an instance of an unsatisfiable formula, over terms that another formula has at some place. Then a term f
 of that place equals ``(ite C g f)``, and a truth value f equals ``(or f C)``, ``(and f (not C))`` and the
-like. The formula keeps its answer, and a solver has to prove again what a solver once got wrong. In some
-chains, an assertion A becomes ``(ite A C D)`` first, with a second contradiction D: then it is unsatisfiable.
+like. The formula keeps its answer, and a solver has to refute C to give it. In some chains, an assertion A
+becomes ``(ite A C D)`` first, with a second contradiction D: then the formula is unsatisfiable.
 
 Mutations follow each other as in Park, Winterer, Zhang, Su (OOPSLA 2021); what may stand where is their
 Definition 2.
@@ -18,29 +18,34 @@ from contextlib import suppress
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
-from generator.questions import is_standard
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSkipped, SeedSource
 from generator.settings import Setting, Value
 from generator.strategies.mutation.places import Place
+from generator.strategies.mutation.suitable import cvc5_refuses
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import BOOL, Declaration, Term, TermTable, postorder
 from smtlib.sorts import REGLAN
 
+NO_CONTRADICTION = "attempts that found no contradiction for a formula"
+NO_TERM = "attempts at a term of whose sort the formula has no other"
+
 _DRAWS = 20
-"""Draws of an unsatisfiable seed until one has terms of the formula in most of its places."""
+"""Draws of an unsatisfiable seed until one has constants of sorts that the formula has."""
 
 _MOST_TERMS = 60
 """Seeds with more distinct terms are not put into others: solvers rarely decide the result."""
-
-_KEPT = 4096
 
 _Equal = Callable[[TermTable, Term, Term, Term], Term]
 """Makes a term that equals the first, of a contradiction and another term of the first one's sort."""
 
 
 def _chosen(table: TermTable, term: Term, false: Term, other: Term) -> Term:
-    return table.operator("ite", (false, other, term), term.sort)
+    return _choice(table, false, other, term)
+
+
+def _choice(table: TermTable, condition: Term, one: Term, other: Term) -> Term:
+    return table.operator("ite", (condition, one, other), one.sort)
 
 
 def _joined(connective: str, is_true: bool = False, is_first: bool = False) -> _Equal:
@@ -64,6 +69,12 @@ _EQUAL_FORMULAS: Sequence[_Equal] = (
     _joined("=", is_true=True),
     _joined("xor"),
 )
+
+
+class TheoremChain(TransplantChain):
+    """A chain, and whether its first mutation makes the formula unsatisfiable (None: not drawn yet)."""
+
+    contradicts: bool | None = None
 
 
 class Theorems(GraftStrategy):
@@ -93,13 +104,20 @@ class Theorems(GraftStrategy):
                 seed.script()
                 yield seed
 
+    def start(self, seed: Seed) -> TheoremChain:
+        """The seed's assertions and the terms in them."""
+        return TheoremChain(seed, self.operators)
+
     def known(self, chain: TransplantChain) -> tuple[str | None, ...]:
         """The answer of the seed, or unsat."""
         return (chain.answer,)
 
     def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
         """One try to put contradictions into the place of a term."""
-        if not chain.log.mutations and (chain.answer is None or chance.random() < self._unsat):
+        assert isinstance(chain, TheoremChain)
+        if chain.contradicts is None:
+            chain.contradicts = chain.answer is None or chance.random() < self._unsat
+        if chain.contradicts and not chain.log.mutations:
             return self._contradict(chain, chance)
         found = chain.place(chance)
         if found is None:
@@ -115,6 +133,7 @@ class Theorems(GraftStrategy):
         ways = _EQUAL_FORMULAS if term.sort is BOOL else _EQUAL
         equal = ways[int(chance.random() * len(ways))]
         if other is None and equal is _chosen:
+            self.counts[NO_TERM] += 1
             return False
         new: list[Declaration] = []
         instance = self._instance(chain, place, chance, new)
@@ -135,7 +154,7 @@ class Theorems(GraftStrategy):
         if first is None or second is None:
             return False
         (made, origin), (others, other_origin) = first, second
-        whole = _chosen(chain.table, others[-1], place.term, made[-1])
+        whole = _choice(chain.table, place.term, made[-1], others[-1])
         if not self.put(chain, number, place, [*made, *others, whole], new, f"{origin} or {other_origin}"):
             return False
         chain.answer = "unsat"
@@ -155,30 +174,30 @@ class Theorems(GraftStrategy):
                 if all(slot.result in chain.sorts for slot in graft.slots):
                     break
         if usable is None:
+            self.counts[NO_CONTRADICTION] += 1
             return None
         return self.instance(chain, place, usable, chance, new), usable.origin
 
     def _graft(self, seed: Seed) -> Graft | None:
         """An unsatisfiable seed as a term; None where it cannot stand just anywhere."""
-        if seed.text not in self._grafts:
-            if len(self._grafts) == _KEPT:
-                self._grafts.clear()
-            root = _conjunction(seed.script())
+        if seed.origin not in self._grafts:
+            root = self._contradiction(seed.script())
             graft = Graft.of_term(f"theorem of {seed.origin}", root, binds=True) if root else None
             # One of literals alone would say nothing about the formula.
             is_usable = graft and any(not slot.params for slot in graft.slots) and self.is_known(graft)
-            self._grafts[seed.text] = graft if is_usable else None
-        return self._grafts[seed.text]
+            self._grafts[seed.origin] = graft if is_usable else None
+        return self._grafts[seed.origin]
 
-
-def _conjunction(script: SeedScript) -> Term | None:
-    """The formula as one term; None if it is large, or has sorts or symbols that are more than names."""
-    if len(script.terms) > _MOST_TERMS or script.definitions or script.datatypes:
-        return None
-    if not all(is_standard(part.sort) for term in script.terms for part in (term, *term.variables)):
-        return None
-    first, *others = script.assertions
-    return script.table.copy().operator("and", script.assertions, BOOL) if others else first
+    def _contradiction(self, script: SeedScript) -> Term | None:
+        """The formula as one term; None if it is large, or has sorts or symbols that are more than names."""
+        if len(script.terms) > _MOST_TERMS or script.definitions or script.datatypes:
+            return None
+        if any(command.sort is not None for command in script.prelude):
+            return None
+        if "cvc5" in self.operators.families and cvc5_refuses(script):
+            return None
+        first, *others = script.assertions
+        return script.table.copy().operator("and", script.assertions, BOOL) if others else first
 
 
 def _make(inputs: StrategyInputs) -> Theorems:
@@ -195,6 +214,6 @@ ENTRY = StrategyEntry(
     frozenset(("seeds", "answers")),
     (
         *GRAFT_SETTINGS,
-        Setting("unsat", 0.4, "share of formulas that become unsatisfiable", 0, 1),
+        Setting("unsat", 0.4, "share of seeds that become unsatisfiable", 0, 1),
     ),
 )

@@ -99,7 +99,7 @@ class Graft:
         quantifiers.
         """
         terms = list(postorder([root]))
-        if not root.args or not all(_is_plain(term) or (binds and _is_quantified(term)) for term in terms):
+        if not root.args or not all(_is_plain(term) or (binds and _is_of_quantifier(term)) for term in terms):
             return None
         slots = tuple(dict.fromkeys(d for term in terms if (d := term.op.declaration) is not None))
         operators = frozenset(term.op.name for term in terms if term.op.kind is Kind.OPERATOR)
@@ -407,7 +407,7 @@ def _is_atom(term: Term) -> bool:
     return all(arg.sort is not BOOL for arg in term.args)
 
 
-def _is_quantified(term: Term) -> bool:
+def _is_of_quantifier(term: Term) -> bool:
     """Whether a term is a quantified formula or a variable that one binds."""
     kind = term.op.kind
     return kind is Kind.VARIABLE or (kind is Kind.BINDER and term.op.name in ("forall", "exists"))

@@ -15,8 +15,7 @@ from corpus.answers import (
     CachedAnswers,
     CorpusAnswers,
     find_answers,
-    hard_texts,
-    trusted_answers,
+    labels_of,
 )
 from corpus.store import Corpus
 
@@ -53,8 +52,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> AnswerStore:
 def test_answers_on_which_both_agree_are_trusted_and_kept(store: AnswerStore) -> None:
     report = find_answers(store, [("a", SAT), ("b", UNSAT), ("c", "(assert"), ("d", HARD)])
     assert (report.texts, report.asked, report.sat, report.unsat, report.contradictions) == (4, 4, 1, 1, ())
-    assert trusted_answers(store) == {"a": "sat", "b": "unsat"}
-    assert hard_texts(store) == {"d"}
+    assert labels_of(store) == ({"a": "sat", "b": "unsat"}, {"d"})
     first, last = (store.outcomes(solver, version_of(solver)) for solver in REFERENCES)
     assert first == {"a": "sat", "b": "unsat", "c": "refused", "d": "unknown"}
     # It is not asked what the other did not decide.
@@ -93,17 +91,15 @@ def test_contradictions_are_reported_and_not_trusted() -> None:
     store.store("cvc5", version_of("cvc5"), {"a": "unsat", "b": "sat"})
     report = find_answers(store, [("a", SAT), ("b", SAT)])
     assert (report.asked, report.contradictions) == (0, ("a",))
-    assert trusted_answers(store) == {}
-    # The second solver does not decide it.
-    assert hard_texts(store) == {"b"}
+    # The second solver does not decide b.
+    assert labels_of(store) == ({}, {"b"})
 
 
 def test_answers_of_other_versions_do_not_count() -> None:
     store = Memory()
     store.store("z3", "4.0", {"a": "sat"})
     store.store("cvc5", "1.0", {"a": "sat", "b": "timeout"})
-    assert trusted_answers(store) == {}
-    assert hard_texts(store) == set()
+    assert labels_of(store) == ({}, frozenset())
 
 
 def test_limits_end_what_is_hard_the_same_each_time() -> None:

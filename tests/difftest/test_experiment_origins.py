@@ -43,7 +43,7 @@ def test_findings_are_counted_for_the_bugs_in_their_headers(
     measured(tmp_path, fake(CRASHER), f"formulas:{BUGS[0]}", f"formulas:{BUGS[1]}")
     origins = script("origins")
     bugs = Benchmark(BUNDLED).bugs
-    histories = origins.histories_of(tmp_path, "history", bugs, 15)
+    histories = origins.histories_of(tmp_path, "history", bugs)
     assert [bug.id for bug in histories["1.0"]] == BUGS
     (found,) = origins.findings_of(tmp_path, "history", histories)
     assert (found.release, found.repeat, set(found.bugs)) == ("1.0", 1, {BUGS[0], BUGS[1]})
@@ -101,7 +101,17 @@ def test_findings_are_counted_for_the_formulas_of_a_corpus(
     (tmp_path / "plain" / "a.smt2").write_text("(declare-const x Int)(assert (= x 2))")
     (tmp_path / "plain" / "b.smt2").write_text("(assert")
     measured(tmp_path, fake(CRASHER), "z3#100/z3_100_0", "z3#102/z3_102_0")
-    words = ["--corpus", str(corpus), "--arm", "history", "--plain", str(tmp_path / "plain"), "--json"]
+    words = [
+        "--corpus",
+        str(corpus),
+        "--arm",
+        "history",
+        "--plain",
+        str(tmp_path / "plain"),
+        "--json",
+        "--least",
+        "3",
+    ]
     monkeypatch.setattr("sys.argv", ["origins", str(tmp_path), *words])
     assert script("origins").main() == 0
     rows = {row["kind"]: row["parts"] for row in json.loads(capsys.readouterr().out)}
@@ -120,4 +130,4 @@ def test_bugs_that_are_not_in_the_benchmark_are_an_error(tmp_path: Path) -> None
     (tmp_path / "corpora" / "1.0" / "history" / "formulas" / "z3-0000000000.smt2").touch()
     origins = script("origins")
     with pytest.raises(origins.DifftestError, match="z3-0000000000 is not in the benchmark; name it with"):
-        origins.histories_of(tmp_path, "history", Benchmark(BUNDLED).bugs, 1)
+        origins.histories_of(tmp_path, "history", Benchmark(BUNDLED).bugs)
