@@ -154,10 +154,16 @@ class SeedSource(Sequence[Seed]):
         """Draw seeds as often as the ``score`` of their text says (0 or more). A score below a tenth of the
         average counts as that. Tests of another strategy as seeds stay as they are.
         """
+        before = self._weights
         self._weigh([score(text) for text in map(self._text, range(len(self._entries)))])
+        if self._weights is not before:
+            self.fingerprint = sha256(repr((self.fingerprint, self._weights)).encode()).hexdigest()
 
     def avoid(self, digests: Collection[str]) -> None:
-        """Draw the seeds whose texts have these SHA-256 a tenth as often as the others."""
+        """Draw the seeds whose texts have these SHA-256 a tenth as often as the others.
+
+        The fingerprint stays, so that hunts that were stored before resume.
+        """
         self._weigh([_AVOIDED if entry.digest in digests else 1.0 for entry in self._entries])
 
     def _weigh(self, scores: Sequence[float]) -> None:
@@ -168,7 +174,6 @@ class SeedSource(Sequence[Seed]):
             total = [old * new for old, new in zip(self._weights, weights, strict=True)]
             self._weights = total
             self._sums = {a: list(accumulate(total[p] for p in ps)) for a, ps in self._by_answer.items()}
-            self.fingerprint = sha256(repr((self.fingerprint, weights)).encode()).hexdigest()
 
     def _text(self, index: int) -> str:
         try:

@@ -22,7 +22,6 @@ from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSkipped, SeedSource
 from generator.settings import Setting, Value
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.suitable import cvc5_refuses
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import BOOL, Declaration, Term, TermTable, postorder
 from smtlib.sorts import REGLAN
@@ -192,9 +191,7 @@ class Theorems(GraftStrategy):
         """The formula as one term; None if it is large, or has sorts or symbols that are more than names."""
         if len(script.terms) > _MOST_TERMS or script.definitions or script.datatypes:
             return None
-        if any(command.sort is not None for command in script.prelude):
-            return None
-        if "cvc5" in self.operators.families and cvc5_refuses(script):
+        if any(command.sort is not None for command in script.prelude) or self.is_unsuitable(script):
             return None
         first, *others = script.assertions
         return script.table.copy().operator("and", script.assertions, BOOL) if others else first

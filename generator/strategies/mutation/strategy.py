@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSource
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, Value, integer
@@ -75,9 +76,13 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
         """The answers of the test as it stands, as in :class:`Mutant`; nothing is known by default."""
         return ()
 
+    def is_unsuitable(self, script: SeedScript) -> bool:
+        """Whether a target takes the script only where its theories never see it."""
+        return "cvc5" in self.operators.families and cvc5_refuses(script)
+
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
-        if "cvc5" in self.operators.families and cvc5_refuses(seed.script()):
+        if self.is_unsuitable(seed.script()):
             self.counts[UNSUITABLE] += 1
             return
         chain = self.start(seed)
