@@ -9,13 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
-from corpus.answers import (
-    CachedAnswers,
-    CorpusAnswers,
-    LabelReport,
-    find_answers,
-    labels_of,
-)
+from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, labels_of
 from corpus.store import Corpus
 from generator.alone import with_alone
 from generator.declaring import StrategyEntry, StrategySettings
