@@ -105,6 +105,7 @@ class DaskExecutor:
         self._numbers = 0
         self._done: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: deque[Result] = deque()
+        self._pending = 0
         self._seconds_per_test = _FIRST_GUESS
         self._unfit: dict[str, str] = {}
         self._notices: set[str] = set()
@@ -131,6 +132,11 @@ class DaskExecutor:
         """Two batches per worker, so that none waits for the driver."""
         return 2 * self.jobs * self._batch_size()
 
+    @property
+    def pending(self) -> int:
+        """How many tasks have a result that is still to be collected."""
+        return self._pending
+
     def submit(self, task: Task) -> None:
         """Hand in a task; tests wait until there are enough for a batch, or until results are collected."""
         if isinstance(task, RunTask) and task.stage == 0:
@@ -139,6 +145,8 @@ class DaskExecutor:
                 self._flush()
         else:
             self._send((task,), 10)
+        # After it is sent, and before it is collected: where Ctrl-C comes in between there is one too few.
+        self._pending += 1
 
     def next_result(self, seconds: float) -> Result | None:
         """The next result, or None if there is none within ``seconds``.
@@ -149,7 +157,11 @@ class DaskExecutor:
         if not self._results:
             self._flush()
             self._collect(seconds)
-        return self._results.popleft() if self._results else None
+        if not self._results:
+            return None
+        if not isinstance(self._results[0], Notice):
+            self._pending -= 1
+        return self._results.popleft()
 
     def close(self) -> None:
         """Drop what is not done and let the cluster go; solvers still running end with their batch."""

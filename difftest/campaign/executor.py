@@ -210,6 +210,12 @@ class Executor(Protocol):
         ...
 
     @property
+    def pending(self) -> int:
+        """How many tasks have a result that is still to be collected; a result that Ctrl-C lost does not
+        count."""
+        ...
+
+    @property
     def makes_tests(self) -> bool:
         """Whether workers make the tests themselves, from their names."""
         ...
@@ -427,6 +433,9 @@ class LocalExecutor:
         self._patience = _LAST_WAIT if own else None
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        # Tasks that were handed in, and those whose result is in the queue or was collected.
+        self._submitted = self._done = 0
+        self._count = threading.Lock()
         self._workers = [Worker(solvers, Runner(warm), own or {}, shares=shares) for _ in range(jobs)]
         self._threads = [
             threading.Thread(target=self._work, args=(worker,), name=f"exhume-worker-{number}", daemon=True)
@@ -437,6 +446,11 @@ class LocalExecutor:
     def room(self) -> int:
         """One task more than there are workers, so that none waits for the thread that hands them out."""
         return self.jobs + 1
+
+    @property
+    def pending(self) -> int:
+        """How many tasks have a result that is still to be collected."""
+        return self._submitted - self._done + self._results.qsize()
 
     def __enter__(self) -> Self:
         # What a hunt left that was killed with its supervisors.
@@ -451,6 +465,8 @@ class LocalExecutor:
     def submit(self, task: Task) -> None:
         """Hand in a task; it is done when a worker is free."""
         self._tasks.put(task)
+        # Ctrl-C may come in between: a task too few ends a hunt early, one too many would never end it.
+        self._submitted += 1
 
     def next_result(self, seconds: float) -> Result | None:
         """The next result, or None if there is none within ``seconds``."""
@@ -483,9 +499,13 @@ class LocalExecutor:
     def _work(self, worker: Worker) -> None:
         with worker.runner:
             while (task := self._tasks.get()) is not None:
+                result: Result
                 try:
-                    self._results.put(worker.perform(task))
+                    result = worker.perform(task)
                 except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
                     if isinstance(error, OSError):
                         name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else
-                    self._results.put(Failure(error))
+                    result = Failure(error)
+                self._results.put(result)
+                with self._count:
+                    self._done += 1

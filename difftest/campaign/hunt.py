@@ -206,7 +206,6 @@ class _Hunt:
         self.fresh_running: set[TestName] = set()
         self.again_running: dict[TestName, RunTask] = {}
         self.fresh = 0
-        self.running = 0
         self.interrupted = False
         self.problem: Exception | None = None
         self.committed = self.measured = self.started
@@ -254,7 +253,7 @@ class _Hunt:
                 self._feed()
                 for note in self.schedule.take_notes():
                     yield WorkerNotice(note)
-                if not self.running:
+                if self.executor.pending <= 0:
                     break
                 result = self.executor.next_result(self.options.progress_seconds)
             except KeyboardInterrupt:
@@ -343,7 +342,7 @@ class _Hunt:
             )
 
     def _feed(self) -> None:
-        while self.running < max(1, self.executor.room):
+        while self.executor.pending < max(1, self.executor.room):
             task = self._next_task()
             if task is None:
                 return
@@ -357,7 +356,6 @@ class _Hunt:
                     turn = self.turns.choose(task.test) if task.test is not None else ""
                     task = replace(task, turn=turn or self.turns.draw(self._spent()))
             self.executor.submit(task)
-            self.running += 1
 
     def _next_task(self) -> Task | None:
         confirm = self.book.next_task(self.stages.confirming)
@@ -404,7 +402,6 @@ class _Hunt:
         if isinstance(result, Notice):
             yield WorkerNotice(result.text)
             return
-        self.running -= 1
         if isinstance(result, Failure):
             raise result.error
         self.tally.spend(result.solver_seconds)

@@ -29,6 +29,12 @@ class InOrder:
         return self._inner.room
 
     @property
+    def pending(self) -> int:
+        """As many as were not given yet; none if that of the oldest task is lost."""
+        waits = self._inner.pending > 0 or (self._tasks and self._tasks[0] in self._early)
+        return len(self._tasks) if waits else 0
+
+    @property
     def makes_tests(self) -> bool:
         """Whether workers make the tests themselves, from their names."""
         return self._inner.makes_tests

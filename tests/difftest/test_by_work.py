@@ -37,6 +37,10 @@ class Shuffled:
         self.failures: deque[Failure] = deque()
         self.closed = False
 
+    @property
+    def pending(self) -> int:
+        return len(self.tasks) + len(self.failures)
+
     def submit(self, task: Task) -> None:
         self.tasks.append(task)
 

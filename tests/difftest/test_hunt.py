@@ -39,6 +39,7 @@ from difftest import (
     find_solver,
     hunt,
 )
+from difftest.campaign.executor import LocalExecutor, Result, RunResult
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SPENT, Changes, read_campaign
 from difftest.campaign.tally import Tally
@@ -399,6 +400,24 @@ def test_a_stopped_hunt_reports_what_was_done(make_test: Make, honest: Solver, t
     assert isinstance(last, HuntFinished)
     assert last.summary.interrupted
     assert 3 <= last.summary.tests == done <= 6
+
+
+@pytest.mark.parametrize("by_work", [False, True])
+def test_a_result_that_ctrl_c_loses_is_not_waited_for(
+    make_test: Make, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_work: bool
+) -> None:
+    def lose_one(executor: LocalExecutor, seconds: float) -> Result | None:
+        result = next_result(executor, seconds)
+        if isinstance(result, RunResult) and result.task.name.index == 3:
+            raise KeyboardInterrupt
+        return result
+
+    next_result = LocalExecutor.next_result
+    monkeypatch.setattr(LocalExecutor, "next_result", lose_one)
+    endless = (make_test(TEXT, index) for index in range(10**9))
+    _, summary = run(endless, [honest], tmp_path, by_work=by_work, progress_seconds=0.1)
+    assert summary.interrupted
+    assert summary.tests >= 3
 
 
 def test_ctrl_c_ends_a_hunt_with_its_summary_and_no_process(
