@@ -13,8 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,16 +20,14 @@ from pathlib import Path
 
 from base.cache import cache_folder
 from base.errors import ExhumeError
-from base.locks import locked
 from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
 from solvers.profile import Build, Profile
-from solvers.releases import download_source, member_path
+from solvers.releases import fetch_source, make_once
 
 SANITIZERS = ("address", "undefined")
 _SOURCE = "source"
 # A build with debug information takes about this much while it runs.
 _ROOM = 4 << 30
-_MAX_SOURCE = 1 << 30
 # Ninja prints [12/800] before each step, make [ 12%].
 _STEP = re.compile(rb"^\[ *(\d+)(?:/(\d+)|%)\]")
 _LAST_LINES = 15
@@ -166,11 +162,7 @@ def build_release(
     def fetch(work: Path) -> Path:
         source = work / "source"
         if not source.is_dir():
-            with tempfile.TemporaryDirectory(dir=work, prefix=".fetch-") as scratch:
-                archive = download_source(profile.distribution, version, Path(scratch))
-                unpacked = Path(scratch) / "unpacked"
-                unpack_source(archive, unpacked)
-                unpacked.rename(source)
+            fetch_source(profile.distribution, version, source)
         return _folder_of_cmake(build, source)
 
     return _build(profile, f"{version}+{flavour.label}", flavour, jobs, fetch, progress)
@@ -219,18 +211,16 @@ def _build(
 ) -> Path:
     final = _folder(profile, release)
     work = final.with_name(f".{final.name}.work")
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with locked(final.with_name(f".{final.name}.lock")):
-            if not final.is_dir():
-                work.mkdir(exist_ok=True)
-                _require_room(work)
-                source = fetch(work)
-                run = _Steps(work / "build.log", progress or (lambda done, total: None))
-                _compile(_require_build(profile), source, work / "objects", flavour, jobs, run)
-                _install(work, final, profile.program, keep_objects=flavour.coverage)
-    except OSError as problem:
-        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
+
+    def make() -> None:
+        work.mkdir(exist_ok=True)
+        _require_room(work)
+        source = fetch(work)
+        run = _Steps(work / "build.log", progress or (lambda done, total: None))
+        _compile(_require_build(profile), source, work / "objects", flavour, jobs, run)
+        _install(work, final, profile.program, keep_objects=flavour.coverage)
+
+    make_once(final, make)
     return final / profile.program
 
 
@@ -355,31 +345,3 @@ def _git(checkout: Path, *words: str) -> str:
     if done.returncode:
         raise EnvironmentProblem(f"{checkout}: {done.stderr.strip().rpartition(chr(10))[2]}")
     return done.stdout.strip()
-
-
-def unpack_source(archive: Path, folder: Path) -> None:
-    """Unpack the files of a ``.tar.gz``; links and devices are left out.
-
-    SolverMissing if it is broken, too large, or a member lies outside.
-    """
-    folder.mkdir(parents=True)
-    root = folder.resolve()
-    size = 0
-    try:
-        with tarfile.open(archive, "r:gz") as members:
-            for member in members:
-                target = member_path(archive, root, member.name)
-                size += member.size
-                if size > _MAX_SOURCE:
-                    raise SolverMissing(f"{archive.name}: unpacks to more than {_MAX_SOURCE >> 30} GB")
-                opened = members.extractfile(member) if member.isfile() else None
-                if opened is None:
-                    continue
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with opened, target.open("wb") as sink:
-                    shutil.copyfileobj(opened, sink)
-                target.chmod(0o755 if member.mode & 0o100 else 0o644)
-    except (tarfile.TarError, EOFError, OSError) as problem:
-        if isinstance(problem, OSError) and problem.errno:
-            raise
-        raise SolverMissing(f"{archive.name}: not a source package: {problem}") from problem

@@ -78,7 +78,7 @@ def is_here(profile: Profile) -> bool:
     """Whether the solver runs without fetching anything."""
     if not profile.apart:
         return True
-    return releases.installed_release(profile.distribution, installed_release(profile)) is not None
+    return releases.is_fetched(profile.distribution, installed_release(profile))
 
 
 def _in_wheel(profile: Profile, release: str) -> Located:

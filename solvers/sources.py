@@ -1,24 +1,21 @@
 """The sources of a solver: a folder that the user names, or the source package of a release.
 
-A source package is fetched once into the cache, and appears there by one rename. Nothing of it is run here;
-pip asks it for its name and version.
+A source package is fetched once into the cache. Nothing of it is run here; pip asks it for its name and
+version.
 """
 
 from __future__ import annotations
 
 import re
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from base.cache import cache_folder
-from base.locks import locked
-from solvers.builds import unpack_source
-from solvers.errors import EnvironmentProblem, SolverMissing
+from solvers.errors import SolverMissing
 from solvers.locating import installed_release
 from solvers.profile import Profile
 from solvers.registry import PROFILES
-from solvers.releases import download_source
+from solvers.releases import fetch_source, make_once
 from solvers.specs import Solver, parse_spec
 
 _HOME = re.compile(rb"^CMAKE_HOME_DIRECTORY:INTERNAL=(/[^\n]{1,4000})$", re.M)
@@ -39,8 +36,7 @@ def sources_of(spec: str, folder: Path | None = None) -> Path:
         raise SolverMissing(f"nothing says where the sources of {spec} are")
     version = (parsed.release or installed_release(profile) or "").partition("+")[0]
     final = cache_folder() / "sources" / f"{profile.family}-{version}"
-    if not final.is_dir():
-        _fetch(profile, version, final)
+    make_once(final, lambda: fetch_source(profile.distribution, version, final))
     return _inside(final, profile)
 
 
@@ -57,20 +53,6 @@ def sources_of_program(solver: Solver, folder: Path | None = None) -> Path:
     if folder is None or not folder.is_dir():
         raise SolverMissing(f"nothing says where the sources of {solver.spec} are: name them with --sources")
     return _inside(folder, PROFILES.get(solver.kin))
-
-
-def _fetch(profile: Profile, version: str, final: Path) -> None:
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        with locked(final.with_name(f".{final.name}.lock")):
-            if not final.is_dir():
-                with tempfile.TemporaryDirectory(dir=final.parent, prefix=".fetch-") as scratch:
-                    archive = download_source(profile.distribution, version, Path(scratch))
-                    unpacked = Path(scratch) / "unpacked"
-                    unpack_source(archive, unpacked)
-                    unpacked.rename(final)
-    except OSError as problem:
-        raise EnvironmentProblem(f"cannot write the cache {cache_folder()}: {problem}") from problem
 
 
 def _inside(folder: Path, profile: Profile | None) -> Path:

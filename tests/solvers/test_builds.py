@@ -25,10 +25,10 @@ from solvers.builds import (
     build_release,
     find_built,
     make_flavour,
-    unpack_source,
 )
 from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
 from solvers.registry import PROFILES
+from solvers.releases import unpack_source
 from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, run
 from solvers.running.script import Script
