@@ -43,9 +43,7 @@ _NO_FUNCTIONS = frozenset(("RegLan", "->"))
 
 
 class Cvc5Engine(TableEngine):
-    """cvc5 through its Python module. With ``expert``, options that cvc5 calls so are drawn, too, and what
-    they switch on.
-    """
+    """cvc5 through its Python module."""
 
     name = "cvc5"
     plan = "apifuzz.engines.cvc5.actions"
@@ -54,9 +52,8 @@ class Cvc5Engine(TableEngine):
     parts = ("sorts", "terms")
     exceptions = (RuntimeError,)
 
-    def __init__(self, expert: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.expert = expert
         self._session: Session | None = None
         self._reader: Reader | None = None
 
@@ -83,7 +80,6 @@ class Cvc5Engine(TableEngine):
             theories=theories,
             without=frozenset(n for o, names in _SWITCHED.items() if not self._is_on(o) for n in names),
             sorts_without=dict.fromkeys(_USES, plain),
-            required_options=tuple((name, "true") for name in _EXPERT) if self.expert else (),
             binders=tuple(name for name, has in binders.items() if has),
         )
 
@@ -95,7 +91,7 @@ class Cvc5Engine(TableEngine):
         return self._session is not None and self._session.is_on(option)
 
     def options(self) -> tuple[Option, ...]:
-        return describe_options(self.expert)
+        return describe_options()
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
         session = self._session
@@ -147,7 +143,7 @@ class Cvc5Engine(TableEngine):
         del self.sorts, self.terms
 
     def sibling(self) -> Cvc5Engine:
-        other = Cvc5Engine(self.expert)
+        other = Cvc5Engine()
         own = self.session
         session = Session(other.random, own.manager, definitions=own.definitions)
         session.start()

@@ -19,17 +19,17 @@ _LARGEST = 1000
 """Integers without a range of their own are drawn up to twice the default, at least 2 and at most this."""
 
 
-@lru_cache(maxsize=2)
-def describe_options(expert: bool) -> tuple[Option, ...]:
-    """The options that may be drawn, by name; with those for experts or without."""
+@lru_cache(maxsize=1)
+def describe_options() -> tuple[Option, ...]:
+    """The options that may be drawn, by name; none for experts."""
     solver = cvc5.Solver(cvc5.TermManager())
     _defaults()
     found = []
     for name in sorted(solver.getOptionNames()):
         info = solver.getOptionInfo(name)
-        known = info["category"] in _USUAL or (expert and info["category"] is cvc5.OptionCategory.EXPERT)
+        is_drawn = info["category"] in _USUAL and name not in profile("cvc5").dangerous
         # An alias is named, but has its option's name inside.
-        if not known or name in profile("cvc5").dangerous or info["name"] != name:
+        if not is_drawn or info["name"] != name:
             continue
         option = _option(name, info)
         if option is not None:
