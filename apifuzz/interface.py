@@ -30,9 +30,10 @@ class Misbehaviour(Exception):
     """The solver did something that it must not do; ``kind`` classifies it.
 
     Kinds: ``answer`` (two solvers disagree), ``model`` (a value contradicts the assertions), ``core``,
-    ``assumptions``, ``sort`` (a term has another sort than its operator gives), ``term`` (children, operator
-    or kind are not those it was made of), ``print`` (a printed term does not read back), ``value``,
-    ``optimum`` (another value is better, or none is as good).
+    ``assumptions``, ``interpolant``, ``sort`` (a term has another sort than its operator gives), ``term``
+    (children, operator or kind are not those it was made of), ``print`` (a printed term does not read back),
+    ``value``, ``optimum`` (another value is better, or none is as good), ``levels`` (not those that were
+    pushed), ``crash`` (a failed check inside the solver that came as a message).
     """
 
     def __init__(self, kind: str, message: str) -> None:

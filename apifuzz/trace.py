@@ -93,9 +93,9 @@ class Trace:
     settings: tuple[tuple[str, str], ...] = ()
     lines: tuple[Line, ...] = ()
 
-    def setting(self, name: str, default: str = "") -> str:
-        """The value of a setting; the last one counts."""
-        return dict(self.settings).get(name, default)
+    def setting(self, name: str) -> str:
+        """The value of a setting, the last one counts; empty if there is none."""
+        return dict(self.settings).get(name, "")
 
 
 # Writing

@@ -1,4 +1,4 @@
-"""The engines: one solver each behind :class:`apifuzz.interface.Engine`, made from a spec."""
+"""The engines: one solver each behind :class:`apifuzz.engine.Engine`, made from a spec."""
 
 from __future__ import annotations
 

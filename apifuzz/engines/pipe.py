@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apifuzz.engine import Engine
+from apifuzz.engines import EngineMissing
 from apifuzz.engines.abilities import ASKED, FIRST, RESET, Abilities, abilities_of, accepts
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
@@ -48,7 +49,7 @@ class PipeEngine(TextEngine):
     answers = True
 
     def __init__(self, name: str, command: str) -> None:
-        """Raises :class:`apifuzz.engines.EngineMissing` where the program cannot be started."""
+        """Raises :class:`EngineMissing` where the program cannot be started."""
         self._line = command
         try:
             self._argv = tuple(shlex.split(command))
@@ -297,9 +298,7 @@ class PipeEngine(TextEngine):
         super().reset_assertions()
 
 
-def _missing(name: str, command: str, why: str) -> Exception:
-    from apifuzz.engines import EngineMissing
-
+def _missing(name: str, command: str, why: str) -> EngineMissing:
     return EngineMissing(f"the solver {name}={command} cannot be used: {why}")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.datatypes import as_datatypes
+from apifuzz.driving import replay
 from apifuzz.engine import Engine
 from apifuzz.engines.rows import read_calls
 from apifuzz.engines.tabled import TableEngine
@@ -351,8 +352,6 @@ class Translation:
 
 def translate(trace: Trace) -> Translation:
     """The SMT-LIB script that makes the calls of ``trace``. Raises :class:`apifuzz.trace.TraceError`."""
-    from apifuzz.driving import replay
-
     engine = TextEngine((trace.solver,))
     ending = replay(engine, trace)
     return Translation(engine.script(), ending.refused)

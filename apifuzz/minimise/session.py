@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from apifuzz.minimise.passes import (
     GRAINED,
     SINGLE,
@@ -212,9 +214,7 @@ def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool 
 
 
 @contextlib.contextmanager
-def trial(
-    setup: Setup, trace: Trace, fault: Fault | None, jobs: int, limits: Limits, fresh: bool = True
-) -> Iterator[Trial]:
+def trial(setup: Setup, trace: Trace, fault: Fault | None, jobs: int, limits: Limits) -> Iterator[Trial]:
     """A trial of what ``trace`` shows: the golden run is made, and sets the limit of all others.
 
     ``fault`` is what it should show, None for whatever it does. Raises NotShown.
@@ -224,17 +224,17 @@ def trial(
     with contextlib.ExitStack() as stack:
         runners = [stack.enter_context(Runner(setup)) for _ in range(jobs)]
         # The first one loads the library; its time is not the run's.
-        golden = look(runners[0], text, Limits(_LONGEST, limits.memory, limits.output), kind)
+        golden = look(runners[0], text, structs.replace(limits, seconds=_LONGEST), kind)
         found = golden.fault
         if found is None or (fault is not None and not fault.is_same(found)):
             seen = found.detail if found else golden.detail or golden.outcome
             raise NotShown(f"the trace does not show the error when it is repeated: {seen}")
-        if fresh and not found.is_same(look(runners[0], text, limits, kind, True).fault):
+        if not found.is_same(look(runners[0], text, limits, kind, True).fault):
             raise NotShown("the trace shows an error in a forked process only, not in a fresh one")
         seconds = max(_SHORTEST, GOLDEN_FACTOR * golden.seconds)
         if kind == LEAK:
             seconds /= 2
-        made = Trial(runners, found, Limits(seconds, limits.memory, limits.output))
+        made = Trial(runners, found, structs.replace(limits, seconds=seconds))
         stack.callback(made.close)
         yield made
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from apifuzz.engines import ENGINES, EngineMissing
+from apifuzz.engines import ENGINES
 from apifuzz.engines.text import translate
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.question import QUESTIONS, at_once
@@ -69,7 +69,7 @@ def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
     try:
         with Runner(setup) as runner:
             return runner.replay_fresh(print_trace(trace), limits)
-    except (EngineMissing, ExhumeError):
+    except ExhumeError:
         return None
 
 

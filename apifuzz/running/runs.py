@@ -18,8 +18,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
+
+from msgspec import structs
 
 from apifuzz.programs.ending import REPEATS, leak_of, shows
 from apifuzz.programs.programs import Program, dressed, logged, programs, shorter
@@ -109,9 +110,7 @@ class Runner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
         self._folder.cleanup()
 
@@ -135,14 +134,12 @@ class Runner:
 
     def replay_fresh(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
         """Make the calls of a trace again, in a Python of its own, with time to load the solver."""
-        seconds = FRESH_SECONDS + FRESH_FACTOR * limits.seconds
-        return self._ask({"mode": "replay", "trace": trace}, _with_seconds(limits, seconds), fresh=True)
+        return self._ask({"mode": "replay", "trace": trace}, _fresh(limits), fresh=True)
 
     def repeat(self, trace: str, limits: Limits = RUN_LIMITS, fresh: bool = False) -> RunResult:
         """Make the calls of a trace again and again in one process: a fault where memory grows each time."""
-        seconds = FRESH_SECONDS * fresh + REPEATS * limits.seconds
-        request = {"mode": "repeat", "trace": trace, "times": REPEATS}
-        return self._ask(request, _with_seconds(limits, seconds), fresh)
+        limits = structs.replace(limits, seconds=FRESH_SECONDS * fresh + REPEATS * limits.seconds)
+        return self._ask({"mode": "repeat", "trace": trace, "times": REPEATS}, limits, fresh)
 
     def program(self, trace: str, fault: Fault, limits: Limits = RUN_LIMITS) -> str | None:
         """The calls of a trace as a program of the solvers' own interfaces that ends in the same error.
@@ -155,7 +152,8 @@ class Runner:
         end = time.monotonic() + SHORTENING_SECONDS
 
         def is_shown(program: Program) -> bool:
-            return self._is_shown(dressed(program.text, fault), fault, limits)
+            text = dressed(program.text, fault)
+            return ends_in(fault, text, self._execute(text, fault, limits))
 
         # A context that lives on may keep what one of its own would have given back.
         ways = (False,) if fault.kind == faults.LEAK else (True, False)
@@ -168,18 +166,14 @@ class Runner:
                 return dressed(program.text, fault)
         return None
 
-    def log(self, program: str, fault: Fault, limits: Limits = RUN_LIMITS) -> str:
+    def log(self, program: str, fault: Fault) -> str:
         """The log that a solver of its own accord keeps of a program's calls; empty where none keeps one."""
         self._file.unlink(missing_ok=True)
         text = logged(program, self.setup.interfaces, self._file)
         if text is None or fault.kind == faults.LEAK:
             return ""
-        self._execute(text, fault, limits)
+        self._execute(text, fault, RUN_LIMITS)
         return self._written()
-
-    def _is_shown(self, text: str, fault: Fault, limits: Limits) -> bool:
-        """Whether a program ends as the fault did: by the same signal, or by an exception that says it."""
-        return ends_in(fault, text, self._execute(text, fault, limits))
 
     def _execute(self, program: str, fault: Fault, limits: Limits) -> Run:
         file = Path(self._folder.name, "script.py")
@@ -190,8 +184,8 @@ class Runner:
         """What comes of the calls of a trace, and these on the solver's own interface, a line each; see
         ``recording``. ``plain``: as people write them.
         """
-        limits = _with_seconds(limits, FRESH_SECONDS + FRESH_FACTOR * limits.seconds)
-        seen = self._ask({"mode": "record", "trace": trace, "plain": plain}, limits, fresh=True)
+        request = {"mode": "record", "trace": trace, "plain": plain}
+        seen = self._ask(request, _fresh(limits), fresh=True)
         return seen, self._written()
 
     def _ask(self, request: dict[str, Any], limits: Limits, fresh: bool = False) -> RunResult:
@@ -215,13 +209,13 @@ class Runner:
 
 
 def program_limits(fault: Fault, limits: Limits = RUN_LIMITS) -> Limits:
-    """What a program gets that shows ``fault``, where a run has ``limits``: time to load the solver, too."""
-    factor = REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR
-    return _with_seconds(limits, FRESH_SECONDS + factor * limits.seconds)
+    """What a program gets that shows ``fault``, where a run has ``limits``."""
+    return _fresh(limits, REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR)
 
 
-def _with_seconds(limits: Limits, seconds: float) -> Limits:
-    return Limits(seconds, limits.memory, limits.output)
+def _fresh(limits: Limits, factor: float = FRESH_FACTOR) -> Limits:
+    """What a fresh process gets, where a run has ``limits``: ``factor`` times as long, and time to load."""
+    return structs.replace(limits, seconds=FRESH_SECONDS + factor * limits.seconds)
 
 
 def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from apifuzz.engine import Engine
-from apifuzz.engines import ENGINES, MODULES, EngineMissing, make_engine
+from apifuzz.engines import ENGINES, MODULES, make_engine
 from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 
@@ -104,6 +104,3 @@ class Setup:
             if name and name not in ENGINES:
                 raise TraceError(f"the trace is of {name!r}: name the solver to run it on with --solver")
         return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
-
-
-__all__ = ["EngineMissing", "Setup"]

@@ -25,10 +25,9 @@ FLOAT_FORMATS = frozenset(((5, 11), (8, 24), (11, 53), (15, 113)))
 class Terminator:
     """Ends a check after a number of questions; a callable, as bitwuzla asks for."""
 
-    def __init__(self, calls: int = TERMINATOR_CALLS) -> None:
-        self.next_calls = calls
-        """How often the next check may ask."""
-        self.left = calls
+    def __init__(self) -> None:
+        self.next_calls = self.left = TERMINATOR_CALLS
+        """How often the next check may ask, and the one that is under way."""
 
     def start(self) -> None:
         """Prepare a check; called before each one."""
