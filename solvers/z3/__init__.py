@@ -35,9 +35,10 @@ def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
 
 
 def ask_tactics(argv: Sequence[str]) -> frozenset[str]:
-    """The names of its tactics."""
+    """The names of its tactics, without those of probes."""
     # Not -tactics, which releases before 4.12 do not have.
     with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
         file = Path(folder) / "tactics.smt2"
         file.write_text("(help-tactic)\n", "utf-8")
-        return frozenset(re.findall(r"^- ([\w-]+)", ask(argv, str(file)), re.M))
+        described = ask(argv, str(file)).partition("builtin probes")[0]
+    return frozenset(re.findall(r"^- ([\w-]+)", described, re.M))

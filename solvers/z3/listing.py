@@ -54,9 +54,6 @@ class _Listing(Listing):
         said = (_SORT.match(errors.get(at, "")) for at in range(len(start) + 1, len(lines) + 1))
         return [found[1] if found else "" for found in said]
 
-    def tactics(self) -> set[str]:
-        return set(_LISTED.findall(self._run("(help-tactic)\n").stdout.partition("builtin probes")[0]))
-
     def simplifiers(self) -> set[str]:
         return set(_LISTED.findall(self._run("(help-simplifier)\n").stdout))
 

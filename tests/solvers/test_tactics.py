@@ -7,6 +7,8 @@ import random
 import pytest
 
 from solvers.options import option_table
+from solvers.registry import PROFILES
+from solvers.specs import find_solver
 from solvers.tactics import print_tactic, random_row, read_tactic, shorter_rows, tactic_names
 
 
@@ -74,3 +76,8 @@ def test_a_row_is_the_same_for_the_same_seed_and_ends_with_what_answers() -> Non
     assert all(row in last or row.removesuffix(")").endswith(last) for row in rows)
     assert any(row in last for row in rows)
     assert sum("d" in row for row in rows) < 100
+
+
+def test_probes_are_not_among_the_tactics_of_z3() -> None:
+    names = PROFILES["z3"].ask_tactics(find_solver("z3").argv)
+    assert "simplify" in names and not names & {"size", "is-propositional"}
