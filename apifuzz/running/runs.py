@@ -31,6 +31,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT
 from base.documents import from_document
 from solvers.running.crash_places import file_of
+from solvers.running.outcomes import CRASH_SIGNALS
 from solvers.running.process import Limits, Run, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,12 +49,6 @@ SHORTENING_SECONDS = 20.0
 
 Outcome = Literal["done", "fault", "timeout", "memout", "trace"]
 
-# Signals that a process dies of when something inside it broke.
-_DEATHS = {
-    getattr(signal, name).value
-    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
-    if hasattr(signal, name)
-}
 # Memory that is not what it was ends a process by one signal or another.
 _CORRUPTED = re.compile(
     r"SIG(?:SEGV|ABRT|BUS)(?: (?:malloc|free|realloc|double free|corrupted|munmap_chunk).*)?\Z"
@@ -265,7 +260,7 @@ def _died(run: Run, trace: str) -> RunResult:
         return RunResult("timeout", trace, run.seconds, printed=run.stderr, detail=run.ended)
     if run.ended != "exit" or run.signal == signal.SIGKILL or any(word in lowered for word in _NO_MEMORY):
         return RunResult("memout", trace, run.seconds, printed=run.stderr, detail=run.ended)
-    if run.signal in _DEATHS or run.code is None:
+    if run.signal in CRASH_SIGNALS or run.code is None:
         name = next((s.name for s in signal.Signals if s == run.signal), f"signal {run.signal}")
     else:
         name = f"exit status {run.code}"

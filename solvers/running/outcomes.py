@@ -62,11 +62,10 @@ class Verdict(Struct, frozen=True):
         return bool(self.answers) and all(answer in ("sat", "unsat") for answer in self.answers)
 
 
-_CRASH_SIGNALS = {
-    getattr(signal, name)
-    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS")
-    if hasattr(signal, name)
-}
+CRASH_SIGNALS = frozenset(
+    getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "BUS", "FPE", "ILL", "TRAP", "SYS")
+)
+"""Signals that a process dies of when something inside it broke."""
 # The number of characters of a message that its shape is computed from.
 _MOST_MESSAGE = 2000
 
@@ -265,8 +264,8 @@ def _died(run: Run, says: Says) -> str | None:
     if number is None and run.code is not None and run.code > 128:
         # A shell or wrapper reports its child's signal this way.
         number = run.code - 128
-    if number in _CRASH_SIGNALS:
-        return f"signal {signal.Signals(number).name}" if number else None
+    if number is not None and number in CRASH_SIGNALS:
+        return f"signal {signal.Signals(number).name}"
     if run.code in says.crash_codes:
         return f"exit status {run.code}"
     return None

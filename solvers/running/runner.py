@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -67,11 +66,15 @@ class Runner:
         """
         if script.file_command:
             why = f"not run: {script.file_command} names a file"
-            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
-        if not solver.can_read(script):
+        elif not solver.can_read(script):
             why = "not run: this release has no spelling for a character of a string"
-            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
-        return self._guarded(solver, script, lambda: self.run(solver, script, limits))
+        else:
+            try:
+                return judge(solver.given(script), self.run(solver, script, limits), solver.family)
+            except RunnerLost as lost:
+                # The test killed its supervisor: this is counted, and other tests are not affected.
+                why = f"runner lost: {lost}"
+        return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
         """Run ``solver`` on ``file`` in a fresh process, with the command line that a report shows.
@@ -121,13 +124,6 @@ class Runner:
         file = Path(self._scratch.name) / "test.smt2"
         file.write_bytes(script.data)
         return file
-
-    def _guarded(self, solver: Solver, script: Script, attempt: Callable[[], Run]) -> Verdict:
-        try:
-            return judge(solver.given(script), attempt(), solver.family)
-        except RunnerLost as lost:
-            # The test killed its supervisor: this is reported and counted, and other tests are not affected.
-            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"runner lost: {lost}")
 
 
 def engine_of(solver: Solver) -> Supervisor:
