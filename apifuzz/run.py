@@ -135,6 +135,8 @@ class Run:
         self.foreign = False
         """Whether what is replayed is a trace of another solver."""
         self.exists = False
+        self._lacks_instance = False
+        """Whether the engine refused to make an instance."""
         self.logic = ""
         self.options: dict[str, str] = {}
         self.answers: list[str] = []
@@ -325,7 +327,9 @@ class Run:
         return self._make(line, lambda: action.read(self.store, line.args))
 
     def _make(self, line: Line, get: Callable[[], Call[Any]]) -> tuple[ApiSort | ApiTerm, ...]:
-        if self.exists == (line.action == "new"):
+        is_new = line.action == "new"
+        is_lost = self._lacks_instance and not self.exists and not is_new
+        if self.exists == is_new and not is_lost:
             raise TraceError(f"there is {'already an' if self.exists else 'no'} instance")
         self._write(call_text(line) + "\n")
         self.calls += 1
@@ -333,8 +337,11 @@ class Run:
         self.engine.random.seed(line.seed)
         self.store.expect(line.returns)
         try:
+            if is_lost:
+                raise Unsupported("the instance could not be made")
             made = get().make(self)
         except (Unsupported, LimitReached) as reason:
+            self._lacks_instance |= is_new
             self.statistics.refused[line.action] += 1
             self.refused.append((line.number, f"{line.action}: {reason}"))
             self._write(f"refused ; {' '.join(str(reason).split())[:200]}\n")

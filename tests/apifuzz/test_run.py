@@ -242,6 +242,18 @@ def test_a_refused_call_is_taken_back_and_the_run_continues() -> None:
     assert sum(line.action == "make-term" for line in read_trace(text).lines) == written - len(ending.refused)
 
 
+def test_a_replay_on_a_solver_that_makes_no_instance_lists_all_calls() -> None:
+    class Absent(Answering):
+        def new(self) -> None:
+            raise Unsupported("not today")
+
+    trace = read_trace("exhume-trace 1 answering 1\n1 new\n2 make-sort Bool\nreturn s1\n3 check-sat\n")
+    ending = replay(Absent(), trace)
+    assert (ending.kind, [number for number, _ in ending.refused]) == ("done", [2, 3, 5])
+    assert ending.refused[0][1] == "new: not today"
+    assert ending.refused[2][1] == "check-sat: the instance could not be made"
+
+
 def test_a_term_of_another_sort_is_noticed() -> None:
     class Wrong(Answering):
         def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:
