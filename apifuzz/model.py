@@ -94,18 +94,6 @@ class Machine:
         except KeyError:
             raise MachineError(f"unknown state {name}") from None
 
-    def check(self) -> None:
-        """Raise :class:`MachineError` where a transition leads nowhere or a state cannot be reached."""
-        reached = {self.start}
-        for name in (todo := [self.start]):
-            for transition in self._state(name).transitions:
-                if transition.weight > 0 and transition.target not in reached:
-                    reached.add(transition.target)
-                    todo.append(transition.target)
-        for state in self.states:
-            if state not in reached:
-                raise MachineError(f"state {state} cannot be reached")
-
     # Running
 
     def draw(self, state: str, run: Run) -> Transition:
