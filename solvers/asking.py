@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -46,6 +48,14 @@ def ask(argv: Sequence[str], *arguments: str) -> str:
         message = (done.stderr + done.stdout).strip().partition("\n")[0][:200]
         raise EnvironmentProblem(f"{argv[0]} {' '.join(arguments)}: {message or done.ended}")
     return done.stdout
+
+
+def ask_by_script(argv: Sequence[str], script: str, *arguments: str) -> str:
+    """The output of a solver that reads ``script`` from a file; EnvironmentProblem if it fails."""
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "asked.smt2"
+        file.write_text(script, "utf-8")
+        return ask(argv, *arguments, str(file))
 
 
 def ask_driver(argv: Sequence[str]) -> dict[str, AskedOption]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from base.files import put_text
-from solvers.asking import ask
+from solvers.asking import ask_by_script
 
 # Constant arrays accept only values; negative numbers and fractions are values only in this spelling.
 _NUMBER = re.compile(
@@ -24,10 +21,7 @@ _PROVED = "(set-logic QF_LIA)(declare-const x Int)(assert (< x x))(check-sat)"
 
 def ask_rules(argv: Sequence[str]) -> str:
     """The rules of its rewriter, in the language of its proofs; releases before 1.3.0 print none."""
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / "proved.smt2"
-        put_text(file, _PROVED)
-        return ask(argv, *_RULES, str(file))
+    return ask_by_script(argv, _PROVED, *_RULES)
 
 
 def spell_model(text: str) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from solvers.asking import AskedOption, ask
+from solvers.asking import AskedOption, ask, ask_by_script
 
 _MODULE = re.compile(r"\[module\] ([\w.]+)")
 _PARAMETER = re.compile(r"    ([\w.]+) \((bool|unsigned int|double|symbol|string)\)(.*)")
@@ -37,8 +35,5 @@ def ask_options(argv: Sequence[str]) -> dict[str, AskedOption]:
 def ask_tactics(argv: Sequence[str]) -> frozenset[str]:
     """The names of its tactics, without those of probes."""
     # Not -tactics, which releases before 4.12 do not have.
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / "tactics.smt2"
-        file.write_text("(help-tactic)\n", "utf-8")
-        described = ask(argv, str(file)).partition("builtin probes")[0]
+    described = ask_by_script(argv, "(help-tactic)\n").partition("builtin probes")[0]
     return frozenset(re.findall(r"^- ([\w-]+)", described, re.M))

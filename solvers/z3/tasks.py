@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from solvers.running.tasks import answering
@@ -183,22 +183,26 @@ def _truth(z3: Any, value: Any) -> bool | None:
     return False if z3.is_false(value) else None
 
 
+def _tables(z3: Any, model: Any, names: list[str]) -> Iterator[tuple[Any, Any | None]]:
+    """The model's functions of these names, each with its table; None where the model has no whole table."""
+    for declaration in model.decls():
+        if declaration.arity() and declaration.name() in names:
+            found = model[declaration]
+            is_whole = isinstance(found, z3.FuncInterp) and found.else_value() is not None
+            yield declaration, found if is_whole else None
+
+
 def _functions(z3: Any, model: Any, names: list[str]) -> list[tuple[Any, Any]]:
     """The model's functions of these names, each with its value as a term over its parameters."""
     found = []
-    for declaration in model.decls():
-        if declaration.arity() and declaration.name() in names:
-            interpretation = model[declaration]
-            if isinstance(interpretation, z3.FuncInterp):
-                params = [z3.Var(i, declaration.domain(i)) for i in range(declaration.arity())]
-                body = interpretation.else_value()
-                if body is None:
-                    continue
-                for i in range(interpretation.num_entries()):
-                    entry = interpretation.entry(i)
-                    same = z3.And([p == entry.arg_value(k) for k, p in enumerate(params)])
-                    body = z3.If(same, entry.value(), body)
-                found.append((declaration, body))
+    for declaration, table in _tables(z3, model, names):
+        if table is not None:
+            params = [z3.Var(i, declaration.domain(i)) for i in range(declaration.arity())]
+            body = table.else_value()
+            for entry in map(table.entry, range(table.num_entries())):
+                same = z3.And([p == entry.arg_value(k) for k, p in enumerate(params)])
+                body = z3.If(same, entry.value(), body)
+            found.append((declaration, body))
     return found
 
 
@@ -222,18 +226,14 @@ def _closed_value(
 def _interpretations(z3: Any, model: Any, names: list[str]) -> dict[str, list[Any] | None]:
     """The model's functions as tables: entries of argument texts and value text, then the default."""
     found: dict[str, list[Any] | None] = {}
-    for declaration in model.decls():
-        if declaration.arity() and declaration.name() in names:
-            interpretation = model[declaration]
-            if not isinstance(interpretation, z3.FuncInterp) or interpretation.else_value() is None:
-                found[declaration.name()] = None
-                continue
+    for declaration, table in _tables(z3, model, names):
+        found[declaration.name()] = None
+        if table is not None:
             entries = []
-            for i in range(interpretation.num_entries()):
-                entry = interpretation.entry(i)
+            for entry in map(table.entry, range(table.num_entries())):
                 arguments = [entry.arg_value(k).sexpr() for k in range(entry.num_args())]
                 entries.append([arguments, entry.value().sexpr()])
-            found[declaration.name()] = [entries, interpretation.else_value().sexpr()]
+            found[declaration.name()] = [entries, table.else_value().sexpr()]
     return found
 
 
