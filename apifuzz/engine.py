@@ -91,7 +91,7 @@ class Engine(ABC):
     """
 
     name: str
-    """``z3``, ``cvc5``, ``bitwuzla``, or the name that was given to a solver command."""
+    """The spec of ``make_engine``, or the name that was given to a solver command."""
 
     answers: bool = True
     """Whether there is a solver that answers. Where there is none (printing), a run draws an answer, and what

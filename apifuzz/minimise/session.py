@@ -163,7 +163,7 @@ class Minimised:
         return tuple(len(print_trace(t).encode()) for t in (self.original, self.trace))  # type: ignore[return-value]
 
     def to_json(self) -> dict[str, Any]:
-        """The document that ``apifuzz --minimise --json`` prints."""
+        """The document that ``apifuzz minimise --json`` prints."""
         (lines_before, lines_after), (size_before, size_after) = self.lines, self.size
         return {
             "kind": self.fault.kind,

@@ -9,7 +9,7 @@ Where their answers differ there are, in order of weight:
 3. the same calls on a third solver.
 
 What weighs most decides; all that was found is kept, a sentence each. What older releases do is heard once
-there is a program to ask them with (``describing``, ``older``).
+there is a program to ask them with (``describing``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs in processes of their own: drawn, repeated from a trace, and repeated for leaks.
 
-A run is a fork of a process that has the solver's library loaded (a supervisor of ``difftest``), held to its
+A run is a fork of a process that has the solver's library loaded (a supervisor of ``solvers``), held to its
 limits; its trace is written to a file outside, so that it is there when the process dies. Fresh runs start a
 Python of their own: what counts as an error was seen in one.
 """
