@@ -1,4 +1,4 @@
-"""Parses command lines as people paste them: prompt, wrappers, solver, options, files, environment."""
+"""Parses command lines as people paste them: prompt, wrappers, solver, options, files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class Invocation:
     program: str
     version: str = ""
     options: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     line: int = 0
 
@@ -212,11 +211,8 @@ def invocations_of(command: str, line: int = 0) -> list[Invocation]:
 
 
 def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
-    environment: list[tuple[str, str]] = []
     for index, word in enumerate(words):
         if _ASSIGNMENT.match(word):
-            name, _, value = word.partition("=")
-            environment.append((name, value.strip("\"'")))
             continue
         if word in _RUN_NOTHING:
             return None
@@ -235,7 +231,6 @@ def _invocation(command: str, words: list[str], line: int) -> Invocation | None:
                 program=word,
                 version=version[0] if version else "",
                 options=options,
-                environment=tuple(environment),
                 files=files,
                 line=line,
             )

@@ -24,11 +24,7 @@ class Unreachable(HostError):
 
 
 class RateLimited(HostError):
-    """The rate limit lasts too long to wait for it: ``seconds`` from now."""
-
-    def __init__(self, message: str, seconds: float) -> None:
-        super().__init__(message)
-        self.seconds = seconds
+    """The rate limit lasts too long to wait for it."""
 
 
 class Denied(HostError):

@@ -44,14 +44,13 @@ class LocatedBlock:
 class Formula:
     """A script found in an issue or in an attached file.
 
-    ``text`` is for learning: only commands of SMT-LIB's core, ending in a ``check-sat`` (see
-    ``set_aside`` and ``flags``); ``original`` is every command as it was written. ``blocks`` are block
-    numbers within ``where``, ``line`` the first line in that text. ``duplicate_of`` and ``reduced_from``
-    are positions in the extraction.
+    ``text`` is for learning: only commands of SMT-LIB's core, ending in a ``check-sat`` (see ``flags``);
+    ``original`` is every command as it was written. ``blocks`` are block numbers within ``where``, ``line``
+    the first line in that text. ``duplicate_of`` and ``reduced_from`` are positions in the extraction.
 
     Flags: ``incomplete`` (something is left out or broken: ``elided``, ``unbalanced``), ``joined`` (over
     several blocks), ``continued`` (declarations taken from an earlier formula), ``check-sat-added``,
-    ``undeclared``, ``foreign`` (constraints outside of SMT-LIB's core were set aside), ``loose`` (stood in
+    ``undeclared``, ``foreign`` (constraints outside of SMT-LIB's core were left out), ``loose`` (stood in
     plain text).
     """
 
@@ -65,8 +64,6 @@ class Formula:
     runs: tuple[FormulaRun, ...] = ()
     expected: Expected | None = None
     flags: tuple[str, ...] = ()
-    set_aside: tuple[str, ...] = ()
-    shape_digest: str = ""
     duplicate_of: int | None = None
     reduced_from: int | None = None
 
@@ -94,8 +91,6 @@ class Extraction:
     normalised text without code.
     """
 
-    tracker: str
-    number: int
     blocks: tuple[LocatedBlock, ...] = ()
     formulas: tuple[Formula, ...] = ()
     runs: tuple[Run, ...] = ()
@@ -116,11 +111,6 @@ _LONG_PROSE = 12_000
 
 # A text without any of these contains nothing to extract.
 _WORTH_READING = re.compile(rf"\(|```|~~~|<pre|cvc|{ANY_NAME}|\bsat\b|unsat|    ", re.I)
-
-
-def extract_text(text: str, *, title: str = "", tracker: str = "") -> Extraction:
-    """Extract from one text as if it were the body of an issue."""
-    return extract_issue(Issue(tracker=tracker, number=0, title=title, body=text))
 
 
 def extract_issue(issue: Issue, files: Mapping[str, str] | None = None) -> Extraction:
@@ -146,7 +136,7 @@ def extract_issue(issue: Issue, files: Mapping[str, str] | None = None) -> Extra
         for draft in section.drafts:
             draft.file = draft.file or _FILE_IN_NAME.sub("", name.rpartition("/")[2])
         sections.append(section)
-    return _assemble(issue.tracker, issue.number, sections, prose)
+    return _assemble(issue.tracker, sections, prose)
 
 
 # Attached scripts are often called "a.smt2.txt".
@@ -195,7 +185,7 @@ def _named_above(section: Section, index: int) -> str:
     return names[0] if len(names) == 1 and is_lead and len(line) <= 120 else ""
 
 
-def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping[str, str]) -> Extraction:
+def _assemble(tracker: str, sections: list[Section], prose: Mapping[str, str]) -> Extraction:
     kept: list[tuple[Section, Draft]] = []
     for section in sections:
         for place, draft in enumerate(section.drafts):
@@ -208,15 +198,14 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
     attached = attach(runs, kept)
     expected = expectations(tracker, prose, kept, attached)
     pieces_of = [_all_pieces(draft) for _, draft in kept]
-    shapes = [_shape(draft, pieces) for (_, draft), pieces in zip(kept, pieces_of, strict=True)]
-    likes = likenesses(shapes)
+    likes = likenesses([_shape(draft, pieces) for (_, draft), pieces in zip(kept, pieces_of, strict=True)])
     _link_continued(kept, likes)
     formulas: list[Formula] = []
-    for (section, draft), pieces, shape, like, mine, (answer, said) in zip(
-        kept, pieces_of, shapes, likes, attached, expected, strict=True
+    for (section, draft), pieces, like, mine, (answer, said) in zip(
+        kept, pieces_of, likes, attached, expected, strict=True
     ):
         complete = [_is_complete(piece, draft) for piece in pieces]
-        text, set_aside, flags = _for_learning(draft, pieces, complete)
+        text, flags = _for_learning(draft, pieces, complete)
         shown, answer = judge(_shown(section.where, draft, mine, said, own), answer, tracker, prose["title"])
         blocks = sorted({piece.block for piece in draft.pieces})
         formulas.append(
@@ -231,8 +220,6 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
                 runs=shown,
                 expected=answer,
                 flags=tuple(sorted(draft.flags | flags)),
-                set_aside=tuple(set_aside),
-                shape_digest=shape.digest,
                 duplicate_of=like.duplicate_of,
                 reduced_from=like.reduced_from,
             )
@@ -248,7 +235,7 @@ def _assemble(tracker: str, number: int, sections: list[Section], prose: Mapping
         if not section.where.startswith(ATTACHMENT)
         for index, (block, language) in enumerate(zip(section.blocks, section.languages, strict=True))
     ]
-    return Extraction(tracker, number, tuple(located), tuple(formulas), tuple(runs), prose)
+    return Extraction(tuple(located), tuple(formulas), tuple(runs), prose)
 
 
 def _if_called_wrong(formula: Formula, prose: Mapping[str, str]) -> Formula:
@@ -416,22 +403,16 @@ def _is_complete(piece: Piece, draft: Draft) -> bool:
     return piece.whole and not ("elided" in draft.flags and is_elided(piece.text))
 
 
-def _for_learning(
-    draft: Draft, pieces: Sequence[Piece], complete: Sequence[bool]
-) -> tuple[str, list[str], set[str]]:
-    """The text to learn from, the commands left out of it, and flags."""
+def _for_learning(draft: Draft, pieces: Sequence[Piece], complete: Sequence[bool]) -> tuple[str, set[str]]:
+    """The text to learn from, and flags."""
     kept: list[str] = []
-    set_aside: list[str] = []
     flags: set[str] = set()
     checked = False
     for piece, is_whole in zip(pieces, complete, strict=True):
-        if not is_whole:
-            set_aside.append(piece.text)
-        elif piece.word in STANDARD:
-            kept.append(_with_assumptions(piece))
-        else:
-            set_aside.append(piece.text)
-            if piece.word == "check-sat-using":
+        if is_whole:
+            if piece.word in STANDARD:
+                kept.append(_with_assumptions(piece))
+            elif piece.word == "check-sat-using":
                 kept.append("(check-sat)")
             elif piece.word in FOREIGN:
                 flags.add("foreign")
@@ -445,7 +426,7 @@ def _for_learning(
         flags.add("undeclared")
     if draft.loose:
         flags.add("loose")
-    return "\n".join(kept) + "\n", set_aside, flags
+    return "\n".join(kept) + "\n", flags
 
 
 def _with_assumptions(piece: Piece) -> str:

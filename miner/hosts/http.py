@@ -182,9 +182,7 @@ class Client:
                 if wait is not None:
                     limited += 1
                     if limited > _MOST_LIMITS:
-                        raise RateLimited(
-                            f"{self.api.title}'s rate limit does not end: try again later", wait
-                        )
+                        raise RateLimited(f"{self.api.title}'s rate limit does not end: try again later")
                     self._wait(f"{self.api.title}'s rate limit is reached", wait)
                     continue
                 answer = self._answer(path, status, headers, body)
@@ -269,8 +267,7 @@ class Client:
         if not seconds <= _LONGEST_WAIT:
             raise RateLimited(
                 f"{why}; it lasts {seconds / 3600:.1f} hours, which is too long to wait:"
-                " earlier answers are stored, repeat the command then",
-                seconds,
+                " earlier answers are stored, repeat the command then"
             )
         self.on_waiting(Waiting(why, seconds, self.clock.now() + seconds))
         self.clock.sleep(seconds)

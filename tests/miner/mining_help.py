@@ -1,12 +1,14 @@
-"""What the tests of mining share: a clock that does not wait, and corpora compared row by row."""
+"""What the tests of mining share: texts as issues, a clock that does not wait, corpora compared by row."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from corpus.records import Issue
 from corpus.store import Corpus
 from miner.attachments import Downloader
+from miner.extract import Extraction, extract_issue
 from miner.hosts import host_named
 from miner.hosts.host import Host
 from miner.hosts.http import Client, Clock, Waiting
@@ -17,6 +19,11 @@ GITHUB = host_named("github")
 
 TIMES = {"fetched_at", "applied_at"}
 """Columns that tell when something was done here."""
+
+
+def extract_text(text: str) -> Extraction:
+    """What a text gives as the body of an issue."""
+    return extract_issue(Issue(tracker="", number=0, title="", body=text))
 
 
 class TestClock(Clock):

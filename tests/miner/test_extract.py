@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from miner.extract import extract_text
+from tests.miner.mining_help import extract_text
 
 
 def test_a_shell_session_gives_formula_runs_and_answers() -> None:

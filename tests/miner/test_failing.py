@@ -8,8 +8,9 @@ import pytest
 
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
-from miner.extract import extract_issue, extract_text
+from miner.extract import extract_issue
 from tests.miner.labelled_set import load_threads, score_threads
+from tests.miner.mining_help import extract_text
 
 SCRIPT = "(declare-fun a () Int)\n(assert (< a a))\n(check-sat)"
 

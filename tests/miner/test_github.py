@@ -119,9 +119,8 @@ def test_the_last_request_of_a_limit_makes_the_next_wait(hub: FakeGitHub) -> Non
 def test_a_limit_of_days_is_reported_instead(hub: FakeGitHub) -> None:
     hub.faults = [Fault(429, {"Retry-After": "864000"})]
     client, clock, _ = client_of(hub.url)
-    with pytest.raises(RateLimited, match=r"240\.0 hours") as caught:
+    with pytest.raises(RateLimited, match=r"240\.0 hours"):
         client.get(REPOSITORY)
-    assert caught.value.seconds == 864000
     assert clock.slept == []
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from corpus.records import Comment, Issue
 from miner.classify import classify
-from miner.extract import Extraction, extract_issue, extract_text
+from miner.extract import Extraction, extract_issue
 from miner.markdown import blocks_of
+from tests.miner.mining_help import extract_text
 from tests.sizes import size
 
 SIZE = size(250_000, 1_000_000)

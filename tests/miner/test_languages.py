@@ -10,10 +10,11 @@ from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.classify import classify
 from miner.crashes import Crash, crash_of
-from miner.extract import extract_issue, extract_text
+from miner.extract import extract_issue
 from miner.hosts import known_hosts
 from miner.mining import store_tracker
 from miner.storing import Storer, TrackerReport, prepare
+from tests.miner.mining_help import extract_text
 
 SCRIPT = "(declare-const a Int)\n(assert (> a 0))\n(check-sat)"
 Z3PY = "from z3 import *\nx = Int('x')\ns = Solver()\ns.add(x > 0)\nprint(s.check())"

@@ -151,7 +151,6 @@ def test_all_of_a_command_line_is_read() -> None:
     )
     assert (run.solver, run.program, run.version) == ("z3", "./z3-4.8.7", "4.8.7")
     assert run.options == ("-T:5", "a.b=c")
-    assert run.environment == (("A", "1"), ("B", "x y"))
     assert run.files == ("my file.smt2",)
 
 
