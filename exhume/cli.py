@@ -30,7 +30,10 @@ class _Group(TyperGroup):
             return None
         module = importlib.import_module(f"exhume.commands.{COMMANDS[cmd_name].module}")
         commands = typer.Typer(rich_markup_mode=None)
-        module.register(commands)
+        if hasattr(module, "group"):
+            commands.add_typer(module.group, name=cmd_name)
+        else:
+            commands.command(cmd_name)(getattr(module, f"{cmd_name.replace('-', '_')}_command"))
         return readable(typer.main.get_group(commands).get_command(ctx, cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -158,10 +158,7 @@ def test_a_named_query_is_one_file(
 def test_a_command_is_a_function_and_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reread: None
 ) -> None:
-    (tmp_path / "hello.py").write_text(
-        "def hello_command():\n    'Say hello.'\n    print('hello')\n\n\n"
-        "def register(app):\n    app.command('hello')(hello_command)\n"
-    )
+    (tmp_path / "hello.py").write_text("def hello_command():\n    'Say hello.'\n    print('hello')\n")
     monkeypatch.setattr(exhume.commands, "__path__", [*exhume.commands.__path__, str(tmp_path)])
     monkeypatch.setitem(exhume.commands.COMMANDS, "hello", exhume.commands.Command("hello", "Say hello."))
     assert run(["hello"]) == 0

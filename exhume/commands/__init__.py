@@ -1,7 +1,8 @@
 """The commands. Each reads its options, calls the package that does the work, and prints the result.
 
-A module is imported when one of its commands is used. To add a command, write a function in a module here,
-let the module's ``register`` add it, and add a line to ``SECTIONS``.
+A module is imported when one of its commands is used. To add the command ``NAME``, write a function
+``NAME_command`` in a module here, and add a line to ``SECTIONS``. A command with subcommands has a module of
+its own, where they are in ``group``.
 """
 
 from __future__ import annotations

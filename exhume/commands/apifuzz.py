@@ -58,23 +58,16 @@ class _Group(PlainGroup):
         return super().parse_args(ctx, args)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    calls = typer.Typer(
-        cls=_Group,
-        help="Fuzz the programming interfaces of solvers.\n\n"
-        "Makes random but valid sequences of API calls and looks for crashes and wrong answers.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    calls.command("run")(run_command)
-    calls.command("replay")(replay_command)
-    calls.command("minimise")(minimise_command)
-    calls.command("to-smtlib")(to_smtlib_command)
-    calls.command("model")(model_command)
-    app.add_typer(calls, name="apifuzz")
+group = typer.Typer(
+    cls=_Group,
+    help="Fuzz the programming interfaces of solvers.\n\n"
+    "Makes random but valid sequences of API calls and looks for crashes and wrong answers.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
+@group.command("run")
 def run_command(
     solver: Annotated[
         str,
@@ -231,3 +224,9 @@ def _check_theories(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; the theories are {', '.join(known)}")
+
+
+group.command("replay")(replay_command)
+group.command("minimise")(minimise_command)
+group.command("to-smtlib")(to_smtlib_command)
+group.command("model")(model_command)

@@ -17,11 +17,6 @@ from solvers.running.runner import Runner
 from solvers.specs import independent_of
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("audit-rules")(audit_rules_command)
-
-
 def audit_rules_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver that prints the rules.")],
     instances: Annotated[int, typer.Option(metavar="N", help="Instances per rule.", min=1)] = 1000,

@@ -55,28 +55,16 @@ RunLimit = Annotated[
 _LEAST_SECONDS = 5.0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    bugs = typer.Typer(
-        cls=PlainGroup,
-        help="Build and use a benchmark of past bugs.\n\nEach has a trigger, the last release that shows"
-        " it and the first that does not.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    bugs.command("build")(build_command)
-    bugs.command("list")(list_command)
-    bugs.command("show")(show_command)
-    bugs.command("checkout")(checkout_command)
-    bugs.command("run")(run_command)
-    bugs.command("verify")(verify_command)
-    bugs.command("score", context_settings={"ignore_unknown_options": True})(score_command)
-    bugs.command("compare")(compare_command)
-    bugs.command("export")(export_command)
-    bugs.command("site")(site_command)
-    app.add_typer(bugs, name="bugs")
+group = typer.Typer(
+    cls=PlainGroup,
+    help="Build and use a benchmark of past bugs.\n\nEach has a trigger, the last release that shows"
+    " it and the first that does not.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
+@group.command("build")
 def build_command(
     corpus: CorpusFile,
     out_folder: Annotated[
@@ -159,6 +147,7 @@ def _show_build(report: BuildReport, folder: Path, json: bool) -> None:
         say(f"{left} triggers are left; the same command continues")
 
 
+@group.command("list")
 def list_command(
     folder: Folder = BUNDLED,
     solver: Annotated[
@@ -254,6 +243,7 @@ def _row(bug: Bug) -> dict[str, Any]:
     return row | {"sha256": bug.sha256, "releases_between": bug.between}
 
 
+@group.command("show")
 def show_command(identity: Identity, folder: Folder = BUNDLED, json: Json = False) -> None:
     """Show a bug: its formula, command lines, what is wrong, and what each release did."""
     bug = Benchmark(folder).bug(identity)
@@ -279,6 +269,7 @@ def _seen(seen: Any) -> dict[str, Any]:
     return {"release": seen.release, "outcome": seen.outcome, "answers": seen.answers, "detail": seen.detail}
 
 
+@group.command("checkout")
 def checkout_command(
     identity: Identity,
     target: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
@@ -293,6 +284,7 @@ def checkout_command(
         out.print(str(file))
 
 
+@group.command("run")
 def run_command(
     identity: Identity,
     folder: Folder = BUNDLED,
@@ -329,6 +321,7 @@ def run_command(
     raise typer.Exit(codes[state])
 
 
+@group.command("verify")
 def verify_command(
     folder: Folder = BUNDLED,
     times: Annotated[int, typer.Option(help="Runs of each release.", min=1, metavar="N")] = 1,
@@ -369,6 +362,7 @@ def verify_command(
     raise typer.Exit(Exit.FINDINGS if any(not c.bug.flaky for c in wrong) else Exit.DONE)
 
 
+@group.command("score", context_settings={"ignore_unknown_options": True})
 def score_command(
     command: Annotated[
         list[str],
@@ -441,6 +435,7 @@ def _show_score(fuzzer: Fuzzer) -> None:
     out.print(f"{len(rows)} of {len(fuzzer.bugs)} known bugs found")
 
 
+@group.command("compare")
 def compare_command(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR", help="Folders of exhume bugs score, one per fuzzer.")
@@ -485,6 +480,7 @@ def _draw(fuzzers: list[Fuzzer], file: Path) -> None:
     put_text(file, standalone(drawn))
 
 
+@group.command("export")
 def export_command(
     target: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
     folder: Folder = BUNDLED,
@@ -500,3 +496,6 @@ def export_command(
         return
     for name in sorted(sums):
         out.print(f"{sums[name]}  {name}")
+
+
+group.command("site")(site_command)

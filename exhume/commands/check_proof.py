@@ -22,11 +22,6 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("check-proof")(check_proof_command)
-
-
 def check_proof_command(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Formulas (.smt2).")],
     spec: Annotated[str, typer.Option("--solver", metavar="SPEC", help="The solver that gives the proofs.")],

@@ -23,13 +23,6 @@ from exhume.screens.console import out, print_json, say, show_table
 _HEADER_BYTES = 100_000
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("compare")(compare_command)
-    app.command("similar")(similar_command)
-    app.command("behind")(behind_command)
-
-
 def compare_command(
     first: Annotated[Path, typer.Argument(metavar="A", help="First corpus, e.g. of bugs.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Second corpus, e.g. of normal benchmarks.")],

@@ -16,22 +16,15 @@ from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import out, print_json
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    keep = typer.Typer(
-        cls=PlainGroup,
-        help="Maintain a corpus file: export, import, verify, vacuum.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    keep.command("export")(export_command)
-    keep.command("import")(import_command)
-    keep.command("verify")(verify_command)
-    keep.command("vacuum")(vacuum_command)
-    app.add_typer(keep, name="corpus")
+group = typer.Typer(
+    cls=PlainGroup,
+    help="Maintain a corpus file: export, import, verify, vacuum.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
+@group.command("export")
 def export_command(
     corpus: CorpusFile,
     folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new.")],
@@ -47,6 +40,7 @@ def export_command(
         out.print(f"{len(manifest.tables)} tables, {rows} rows written to {folder}")
 
 
+@group.command("import")
 def import_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder made by 'exhume corpus export'.")],
     corpus: CorpusFile,
@@ -61,6 +55,7 @@ def import_command(
         out.print(f"{corpus}: {len(manifest.tables)} tables, {rows} rows imported")
 
 
+@group.command("verify")
 def verify_command(corpus: CorpusFile, json: Json = False) -> None:
     """Check that all references between tables and all text hashes are valid.
 
@@ -76,6 +71,7 @@ def verify_command(corpus: CorpusFile, json: Json = False) -> None:
         raise typer.Exit(Exit.FINDINGS)
 
 
+@group.command("vacuum")
 def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
     """Remove unused texts and rewrite the file to save space."""
     if not corpus.exists():

@@ -16,11 +16,6 @@ from exhume.commands.options import Json
 from exhume.screens.console import out, print_json, say
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("dashboard")(dashboard_command)
-
-
 def dashboard_command(
     folders: Annotated[
         list[Path],

@@ -34,11 +34,6 @@ _STAGES = (Stage(0.3, 1.0), Stage(1.0, 0.1))
 _SECONDS = 120.0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this module."""
-    app.command("demo")(demo_command)
-
-
 def demo_command(
     folder: Annotated[
         Path,

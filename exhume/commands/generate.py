@@ -41,13 +41,6 @@ from generator.seeds.source import count_causes
 from solvers.registry import REFERENCES
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("generate")(generate_command)
-    app.command("strategies")(strategies_command)
-    app.command("label")(label_command)
-
-
 def generate_command(
     out_folder: OutFolder,
     corpus: OptionalCorpus = None,

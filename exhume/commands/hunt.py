@@ -112,11 +112,6 @@ Files = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("hunt")(hunt_command)
-
-
 def hunt_command(
     context: typer.Context,
     out_folder: CampaignFolder,

@@ -17,13 +17,6 @@ from exhume.screens.console import out, print_json, progress, say, show_table
 from solvers.registry import REFERENCES
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("import")(import_command)
-    app.command("learn")(learn_command)
-    app.command("stats")(stats_command)
-
-
 def import_command(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH", help=".smt2 files, or folders of them.", exists=True)

@@ -27,12 +27,6 @@ from miner.storing import TrackerReport
 from solvers.registry import TRACKER
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("mine")(mine_command)
-    app.command("refresh")(refresh_command)
-
-
 def mine_command(
     corpus: CorpusFile,
     trackers: Annotated[

@@ -26,11 +26,6 @@ from exhume.commands.options import Json, OptionalCorpus
 from exhume.screens.console import print_json, say, show, show_table
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command of this module."""
-    app.command("query")(query_command)
-
-
 def query_command(
     query: Annotated[str, typer.Argument(metavar="NAME|SQL", help="Named query, or SQL.")] = "",
     values: Annotated[

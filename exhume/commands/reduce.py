@@ -42,12 +42,6 @@ Solvers = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Work on all findings of a campaign that need it.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("reduce")(reduce_command)
-    app.command("bisect")(bisect_command)
-
-
 def reduce_command(
     target: Target,
     solver: Solvers = None,

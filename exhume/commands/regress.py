@@ -59,11 +59,6 @@ NewSources = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("regress")(regress_command)
-
-
 def regress_command(
     base: Annotated[
         str,

@@ -48,11 +48,6 @@ _MOST_NAMED = 6
 _FORMULAS = "formulas"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("replay")(replay_command)
-
-
 def replay_command(
     solver: SolverSpecs,
     paths: Annotated[

@@ -52,23 +52,16 @@ class _Group(PlainGroup):
         return super().parse_args(ctx, args)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    reports = typer.Typer(
-        cls=_Group,
-        help="Write the page of a campaign; check reports before they are sent.\n\n"
-        "'exhume report DIR' writes the page. Nothing is ever sent: a person checks a report and pastes it.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    reports.command(_PAGE)(page_command)
-    reports.command("check")(check_command)
-    reports.command("form")(form_command)
-    reports.command("rerun")(rerun_command)
-    reports.command("test")(test_command)
-    app.add_typer(reports, name="report")
+group = typer.Typer(
+    cls=_Group,
+    help="Write the page of a campaign; check reports before they are sent.\n\n"
+    "'exhume report DIR' writes the page. Nothing is ever sent: a person checks a report and pastes it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
+@group.command(_PAGE)
 def page_command(
     folder: OfCampaign,
     out_file: Annotated[
@@ -110,6 +103,7 @@ def page_command(
         say(f"still to do: {line.replace(' DIR', f' {folder}')}")
 
 
+@group.command("check")
 def check_command(
     paths: Reports,
     corpus: Annotated[
@@ -149,6 +143,7 @@ def check_command(
     raise typer.Exit(Exit.FINDINGS if count else Exit.DONE)
 
 
+@group.command("form")
 def form_command(paths: Reports) -> None:
     """Print reports with the fields of their trackers' own forms.
 
@@ -159,6 +154,7 @@ def form_command(paths: Reports) -> None:
         out.print(report.in_form(form_of(family_of(report))), end="")
 
 
+@group.command("rerun")
 def rerun_command(
     folders: Annotated[
         list[Path],
@@ -194,6 +190,7 @@ def _findings_in(folder: Path) -> list[Path]:
     return [record.path for record in findings_of(folder)]
 
 
+@group.command("test")
 def test_command(
     finding: Annotated[
         Path, typer.Argument(metavar="FINDING", help="Folder of a finding.", exists=True, file_okay=False)

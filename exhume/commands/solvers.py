@@ -25,23 +25,15 @@ from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 from solvers.specs import parse_spec
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    solvers = typer.Typer(
-        cls=PlainGroup,
-        help="Show, install, build or measure solvers.",
-        invoke_without_command=True,
-        rich_markup_mode=None,
-    )
-    solvers.callback()(solvers_command)
-    solvers.command("install")(install_command)
-    solvers.command("discover")(discover_command)
-    solvers.command("build")(build_command)
-    solvers.command("coverage")(coverage_command)
-    app.add_typer(solvers, name="solvers")
+group = typer.Typer(
+    cls=PlainGroup,
+    help="Show, install, build or measure solvers.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
 
 
+@group.callback()
 def solvers_command(
     context: typer.Context,
     solver: Annotated[
@@ -119,6 +111,7 @@ def _described(solver: Solver) -> dict[str, Any]:
     }
 
 
+@group.command("install")
 def install_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help=f"Release to install, such as {OLD_RELEASE}.")],
     json: Json = False,
@@ -135,6 +128,7 @@ def install_command(
 _SHOWN = 3
 
 
+@group.command("discover")
 def discover_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver to ask.")],
     json: Json = False,
@@ -164,6 +158,7 @@ def _line(new: NewName) -> str:
     return f"{new.kind:10}  {new.name}  {shown or nothing}".rstrip()
 
 
+@group.command("build")
 def build_command(
     spec: Annotated[
         str,
@@ -213,3 +208,6 @@ def build_command(
         print_json(row)
     else:
         out.print(f"{row['version']}\nspec: {row['spec']}")
+
+
+group.command("coverage")(coverage_command)

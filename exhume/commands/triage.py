@@ -38,11 +38,6 @@ _IMPORT_SECONDS = 10.0
 _IMPORTS = "imports"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("triage")(triage_command)
-
-
 def triage_command(
     folder: OfCampaign,
     corpus: Annotated[

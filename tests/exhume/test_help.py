@@ -68,14 +68,11 @@ def test_the_list_of_commands_says_what_their_help_says() -> None:
 
 
 def test_every_command_of_every_module_is_listed() -> None:
-    found = {}
+    listed = {inspect.unwrap(command.callback) for command in ALL.values() if command.callback}
     for module in pkgutil.iter_modules(exhume_commands.__path__):
         loaded = importlib.import_module(f"exhume.commands.{module.name}")
-        if hasattr(loaded, "register"):
-            registered = typer.Typer()
-            loaded.register(registered)
-            found |= dict.fromkeys(typer.main.get_group(registered).commands, module.name)
-    assert found == {name: command.module for name, command in COMMANDS.items()}
+        written = {found for name, found in vars(loaded).items() if name.endswith("_command")}
+        assert written <= listed, module.name
 
 
 @pytest.mark.parametrize(
