@@ -11,15 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 
 from miner.commandline import Invocation, base_name
 from miner.expected import Expected, expectation_in
 from miner.runs import Output
 from miner.text_rules import rules_for
-from miner.versions import ordered
-from solvers.registry import kin_of, named_solver
+from miner.versions import family_of, ordered
 from solvers.running.outcomes import opposite
 
 # The symptoms that are a bug by themselves, and those that are one only where no other run has one of these.
@@ -127,9 +125,9 @@ def _judged(
     """The runs and the expected answer, if all the runs count."""
     if not runs:
         return (), expected
-    own = _solver(tracker.rpartition("/")[2])
+    own = family_of(tracker.rpartition("/")[2])
     merged = _merged(runs, own)
-    mine = [run for run in merged if own in ("", _solver(_name(run)) or own)]
+    mine = [run for run in merged if own in ("", family_of(_name(run)) or own)]
     mine = mine or merged
     # A banner, or a sentence like an output, is no run beside real ones.
     mine = [run for run in mine if run.invocation or run.answers or _symptom(run, ())] or mine
@@ -167,12 +165,6 @@ def if_called_wrong(failing: FormulaRun, title: str, body: str) -> Expected | No
     return Expected(opposite(failing.answers[0]), " ".join(said[0][1].split())[:200], "called wrong")
 
 
-@cache
-def _solver(name: str) -> str:
-    """The solver that a name stands for, predecessors included; empty if it is unknown."""
-    return kin_of(name) or named_solver(name) or ""
-
-
 def _name(run: FormulaRun) -> str:
     """The solver that a run is of; empty if nothing names it."""
     if run.invocation is not None:
@@ -187,7 +179,7 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
     shown = {run.answers for run in runs if run.invocation is not None and len(run.answers) > 1}
     runs = [run for run in runs if run.invocation is not None or run.answers not in shown]
     commands = [run for run in runs if run.output is None]
-    others = [run for run in runs if run.invocation is None and own != (_solver(_name(run)) or own)]
+    others = [run for run in runs if run.invocation is None and own != (family_of(_name(run)) or own)]
     outputs = [run for run in runs if run.invocation is None and run not in others]
     silent = [run for run in outputs if not run.answers and not _symptom(run, ())]
     if commands and 0 < len(silent) < len(outputs):
@@ -200,7 +192,7 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
         return [*(replace(one, output=other.output) for one, other in pairs), *others]
     if len(outputs) != 1 or not commands or len(commands) + len(others) + 1 != len(runs):
         return list(runs)
-    if own and outputs[0].answers and own != (_solver(_name(commands[0])) or own):
+    if own and outputs[0].answers and own != (family_of(_name(commands[0])) or own):
         return list(runs)
     return [replace(commands[0], output=outputs[0].output), *commands[1:], *others]
 

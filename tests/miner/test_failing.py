@@ -51,6 +51,15 @@ def test_a_run_of_another_solver_does_not_fail() -> None:
     assert [failing for *_, failing in _runs("should be unsat", session)] == [False, True]
 
 
+def test_a_tracker_with_a_number_in_its_name_knows_its_own_runs() -> None:
+    session = "$ dreal small.smt2\nsat\n$ z3 small.smt2\nunsat"
+    for tracker in ("dreal/dreal", "dreal/dreal4"):
+        assert _runs("Wrong answer", session, tracker) == [
+            ("dreal small.smt2", "wrong-answer", True),
+            ("z3 small.smt2", "", False),
+        ]
+
+
 def test_the_title_gives_the_direction_only_if_the_output_agrees() -> None:
     (formula,) = extract_issue(
         Issue("Z3Prover/z3", 1, "Incorrect sat", f"```\n$ z3 a.smt2\nunsat\n$ cat a.smt2\n{SCRIPT}\n```")
