@@ -20,8 +20,8 @@ from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.upgrading import upgrade
 from difftest.triage.known import KnownErrors
 from exhume.commands.campaigns import goal_of, leave, run_campaign
+from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.help import PlainGroup
-from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
 from exhume.commands.traces import (
     Limit,

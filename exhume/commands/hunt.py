@@ -16,7 +16,7 @@ from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.triage.store import check_output
 from exhume.commands.campaigns import goal_of, leave, run_campaign
-from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
+from exhume.commands.finding_options import Earlier, LedgerFile, Oracles, known_before
 from exhume.commands.options import (
     SOLVER_HELP,
     CampaignFolder,
@@ -32,7 +32,6 @@ from exhume.commands.options import (
     SkeletonsFrom,
     parse_duration,
 )
-from exhume.commands.oracle_options import Oracles
 from exhume.screens.console import print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary

@@ -12,6 +12,7 @@ import typer
 from difftest.campaign.campaign import CampaignSettings
 from difftest.regress import STRATEGY, find_difference, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
+from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.hunt import (
     Strategies,
     Tests,
@@ -21,7 +22,6 @@ from exhume.commands.hunt import (
     say_left_out,
     starter,
 )
-from exhume.commands.ledger_options import Earlier, LedgerFile, known_before
 from exhume.commands.options import (
     Jobs,
     Json,

@@ -32,11 +32,11 @@ from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.files import FileTests
 from difftest.campaign.modes import ModeKind
 from difftest.campaign.stored import SettingsDiffer, read_campaign
+from difftest.oracles import select
 from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import leave, run_campaign
-from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before
+from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, Oracles, known_before
 from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
-from exhume.commands.oracle_options import Oracles, chosen_oracles
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
@@ -88,7 +88,7 @@ def replay_command(
         raise typer.BadParameter("--ledger and --earlier are about findings that are kept: add --out DIR")
     if out_folder is None and modes is not ModeKind.DEFAULT:
         raise typer.BadParameter("findings under --modes have to be kept with their options: add --out DIR")
-    names = chosen_oracles(oracles)
+    names = select(oracles) if oracles else ()
     solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):
         raise typer.BadParameter("give either files and folders, or a --corpus")

@@ -23,8 +23,8 @@ from difftest.triage.regression_files import regression_files
 from difftest.triage.store import findings_of
 from difftest.triage.transcribe import transcribe
 from difftest.triage.written import Written
+from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.help import PlainGroup
-from exhume.commands.ledger_options import LedgerFile, ledger_file
 from exhume.commands.options import Json, OfCampaign
 from exhume.screens.console import out, print_json, progress, say
 from solvers.registry import form_of

@@ -26,7 +26,7 @@ from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
-from exhume.commands.ledger_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
+from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
 from exhume.commands.options import Json, OfCampaign
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table

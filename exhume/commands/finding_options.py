@@ -1,4 +1,4 @@
-"""Options about the ledger of findings, of all commands that look for findings or list them."""
+"""Options of the commands that look for findings or list them: about the ledger, and the oracles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
+from difftest.oracles import ORACLES
 from difftest.triage.ledger import LEDGER
 
 LedgerFile = Annotated[
@@ -28,6 +29,16 @@ Earlier = Annotated[
         " Repeat for more.",
         exists=True,
         file_okay=False,
+    ),
+]
+Oracles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--oracles",
+        metavar="NAME,NAME",
+        help=f"Oracles to use, out of {', '.join(ORACLES)}. --oracles=-NAME,-NAME removes some from the"
+        " default.  [default: all that the solvers support]",
+        show_default=False,
     ),
 ]
 
