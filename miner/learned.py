@@ -56,15 +56,15 @@ class Weights:
         total = top + math.log(sum(math.exp(one - top) for one in sums))
         return {name: one - total for name, one in zip(self.classes, sums, strict=True)}
 
-    def words_for(self, features: Mapping[str, float], value: str, other: str, most: int = 4) -> str:
-        """The words that speak most for a class against another one, those of most weight first."""
+    def words_for(self, features: Mapping[str, float], value: str, other: str) -> str:
+        """The four words that speak most for a class against another one, those of most weight first."""
         one, two = self.classes.index(value), self.classes.index(other)
         said: dict[str, float] = {}
         for name in features:
             if name in self.rows and name != ALWAYS:
                 words, row = name.partition(":")[2], self.rows[name]
                 said[words] = said.get(words, 0.0) + row[one] - row[two]
-        best = sorted(said, key=lambda words: (-said[words], words))[:most]
+        best = sorted(said, key=lambda words: (-said[words], words))[:4]
         return ", ".join(f'"{words}"' for words in best)
 
 

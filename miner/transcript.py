@@ -176,7 +176,7 @@ class _Cutter:
         start = text.rfind("\n", 0, position) + 1
         if text[start:position].strip():
             return self._rest_of_line(position, end)
-        return self._line(start, position, end)
+        return self._line(position, end)
 
     def _rest_of_line(self, position: int, end: int) -> int:
         rest = self.text[position:end]
@@ -222,7 +222,7 @@ class _Cutter:
     def _follows(self, kind: str) -> bool:
         return bool(self.segments) and self.segments[-1].kind == kind
 
-    def _line(self, start: int, position: int, end: int) -> int:
+    def _line(self, position: int, end: int) -> int:
         line = self.text[position:end]
         if is_empty_prompt(line):
             self._close()
