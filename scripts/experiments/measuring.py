@@ -24,7 +24,6 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any, NoReturn
 
 import duckdb
@@ -421,11 +420,6 @@ def ranked(one: Fuzzer, other: Fuzzer) -> Comparison:
 def p_value(value: float | None) -> str:
     """A p-value for people; a dash without one."""
     return "-" if value is None else f"{value:.3g}"
-
-
-def middle(values: Sequence[float]) -> float:
-    """The median."""
-    return float(median(values))
 
 
 @dataclass(frozen=True, slots=True)
