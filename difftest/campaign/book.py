@@ -27,7 +27,7 @@ from difftest.campaign.modes import base_name
 from difftest.campaign.stored import Campaign, FindingState
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
-from difftest.oracles.base import Candidate
+from difftest.oracles.base import Candidate, names_in
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document
@@ -267,7 +267,7 @@ class Book:
 
     def _plain(self, label: str) -> str:
         """A finding's label without the options that a test added to the solvers' own."""
-        return "+".join(base_name(name, self.solvers) for name in label.split("+"))
+        return "+".join(base_name(name, self.solvers) for name in names_in(label))
 
     def _is_worth_a_look(self, candidate: Candidate) -> bool:
         """Whether reduction may tell that it has another cause than the finding of the same first key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,24 @@ from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.specs import Solver
+
+_RELEASE = re.compile(r"-\d[\w.]*\Z")
+_BUILD = re.compile(r"(?:debug|coverage|address|undefined|source)\b")
+
+
+def names_in(label: str) -> list[str]:
+    """The solvers that a finding is filed under. The ``+`` of a build from source, and one within options,
+    does not separate them.
+
+    >>> names_in("z3-5.4.0+debug.address[a=b+c]+cvc5")
+    ['z3-5.4.0+debug.address[a=b+c]', 'cvc5']
+    """
+    names: list[str] = []
+    for part in re.split(r"\+(?![^\[]*\])", label):
+        if names and _RELEASE.search(names[-1]) and _BUILD.match(part):
+            part = f"{names.pop()}+{part}"
+        names.append(part)
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +75,7 @@ class Candidate:
 
         kind, *rest = self.key.split("|")
         if rest:
-            rest[0] = "+".join(map(of, rest[0].split("+")))
+            rest[0] = "+".join(map(of, names_in(rest[0])))
         return replace(
             self,
             solvers=tuple(map(of, self.solvers)),

@@ -31,6 +31,7 @@ from packaging.version import InvalidVersion, Version
 from base.files import put_text
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
+from difftest.oracles.base import names_in
 from difftest.triage.exports import worst_first
 from difftest.triage.folder import FindingFolder
 from difftest.triage.key import count_under
@@ -103,7 +104,7 @@ def general_key(key: str) -> str:
     kind, *rest = current_key(key).split("|")
     if rest:
         names = []
-        for name in re.split(r"\+(?![^\[]*\])", rest[0]):
+        for name in names_in(rest[0]):
             plain, bracket, options = name.partition("[")
             names.append((kin_of(plain) or plain) + bracket + options)
         rest[0] = "+".join(names)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from difftest.oracles.base import names_in
 from difftest.oracles.related import ASKED, RELATED
 from difftest.triage.classes import class_of_finding
 from difftest.triage.facts import facts_of, logic_name, options_of
@@ -86,9 +87,7 @@ class Writer:
     def title(self) -> str:
         """The solver, what goes wrong, in what, and with which options."""
         found = self.found
-        solver = plain(str(found.data["solver"]).replace("+", " and "))
-        if self.form is not PLAIN:
-            solver = self.form.family
+        solver = self.form.family if self.form is not PLAIN else self._solvers()
         headline = class_of_finding(found).headline(found)
         if (stack := self._frames()) and " in " not in headline:
             function = stack[0].partition(" at ")[0].replace("(anonymous namespace)::", "")
@@ -253,7 +252,11 @@ class Writer:
 
     def _accused(self) -> str:
         entry = self.found.culprit
-        return _called(entry) if entry else plain(str(self.found.data["solver"]).replace("+", " and "))
+        return _called(entry) if entry else self._solvers()
+
+    def _solvers(self) -> str:
+        """The solvers that it is filed under, for people."""
+        return plain(" and ".join(names_in(str(self.found.data["solver"]))))
 
 
 class FormulaWriter(Writer):

@@ -13,7 +13,7 @@ import pytest
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.campaign.modes import ModeKind
 from difftest.oracles import PLAIN, look
-from difftest.oracles.base import Observation
+from difftest.oracles.base import Candidate, Observation
 from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_in_safe_mode
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
@@ -174,6 +174,12 @@ def test_a_candidate_takes_the_names_of_its_solvers_along() -> None:
     changed = candidate.renamed({moded.name: z3.name})
     assert candidate.key == "soundness|z3[smt.arith.solver=2]+cvc5|Ints"
     assert (changed.key, changed.solvers) == ("soundness|z3+cvc5|Ints", ("z3", "cvc5"))
+
+
+def test_a_candidate_against_a_build_from_source_takes_its_name_along() -> None:
+    build, moded = "z3-5.4.0+address", "z3-5.4.0+address[a=b]"
+    candidate = Candidate("soundness", (moded, "cvc5"), f"soundness|{moded}+cvc5|Ints")
+    assert candidate.renamed({moded: build}).key == f"soundness|{build}+cvc5|Ints"
 
 
 def test_under_options_that_are_not_trusted_only_crashes_count() -> None:

@@ -37,6 +37,9 @@ DIES += "; os.kill(os.getpid(), 6)"
 def test_keys_are_those_of_all_releases() -> None:
     assert general_key("crash|z3-4.8.5[a=b,c=d]|x.cpp:1") == "crash|z3[a=b,c=d]|x.cpp:1"
     assert general_key("soundness|z3[t=a+b]+mine|Int") == "soundness|z3[t=a+b]+mine|Ints"
+    assert general_key("soundness|z3-5.4.0+debug.address[a=b]+mine+debug|Ints") == (
+        "soundness|z3[a=b]+mine+debug|Ints"
+    )
     assert general_key("crash|z3-nightly|f") == "crash|z3|f" and general_key("odd") == "odd"
 
 

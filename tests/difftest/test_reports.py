@@ -188,6 +188,11 @@ CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
         ("z3", {"class": "soundness", "check": 0}, "z3: wrong sat on QF_LIA"),
         ("other", {"class": "invalid-model"}, "z3-4.8.5: invalid model on QF_LIA"),
         ("z3", {"class": "soundness", "check": 0, "guilty": None}, "z3-4.8.5: different answers on QF_LIA"),
+        (
+            "z3",
+            {"class": "soundness", "guilty": None, "solver": "z3-5.4.0+debug+cvc5"},
+            "z3-5.4.0+debug and cvc5: different answers on QF_LIA",
+        ),
         ("z3", {"class": "something-new"}, "z3: something new on QF_LIA"),
         ("z3", {"key": "invalid-model|z3|Ints|div,mod"}, "z3: invalid model on QF_LIA (div, mod)"),
     ],
