@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import import_module
 
 from base.nearest import did_you_mean, nearest
@@ -68,16 +69,14 @@ def oracles_on(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ..
     """What ``names``, as ``select`` gives them, mean for these solvers: those named, or the defaults without
     those named with a ``-``.
     """
-    key = (tuple(names), tuple((s.spec, s.name, s.family, *s.argv, *s.checks) for s in solvers))
-    found = _ON.get(key)
-    if found is None:
-        chosen = names if _are_on(names) else default_oracles(solvers)
-        found = _ON[key] = tuple(name for name in chosen if _OFF + name not in names)
-    return found
+    return _oracles_on(tuple(names), tuple(solvers))
 
 
-# A hunt asks for each test, always for the same few solvers.
-_ON: dict[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], tuple[str, ...]] = {}
+# A hunt asks for each test, nearly always for the same few solvers.
+@lru_cache
+def _oracles_on(names: tuple[str, ...], solvers: tuple[Solver, ...]) -> tuple[str, ...]:
+    chosen = names if _are_on(names) else default_oracles(solvers)
+    return tuple(name for name in chosen if _OFF + name not in names)
 
 
 def oracles_in_turn(names: Sequence[str], solvers: Sequence[Solver]) -> tuple[str, ...]:

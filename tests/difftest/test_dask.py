@@ -144,7 +144,7 @@ def test_workers_without_the_solver_are_reported_once_and_stop_the_hunt_when_the
     cluster: Any, fake: Fake, make_test: Make, tmp_path: Path
 ) -> None:
     there = fake("say('sat')", "there")
-    gone = Solver("gone=no-such-program", "gone", "other", ("/no/such/program",), (), None, ["1.0"])
+    gone = Solver("gone=no-such-program", "gone", "other", ("/no/such/program",))
     reported: list[str] = []
     tests = [make_test(TEXT, n) for n in range(9)]
     with DaskExecutor(cluster.scheduler_address, [there, gone]) as executor:

@@ -116,6 +116,9 @@ def test_the_defaults_depend_on_the_solvers() -> None:
     assert set(default_oracles([NEW, OTHER])) == {*plain, "model-cross-check"}
     assert set(default_oracles([NEW, OLD])) == ALWAYS
     assert set(default_oracles([NEW, replace(OLD, checks=("a=b",))])) == {*plain, "model-cross-check"}
+    # Programs are compared if one of them is the base.
+    assert "slowdown" not in oracles_on((), [OTHER, replace(OTHER, name="base")])
+    assert "slowdown" in oracles_on((), [OTHER, replace(OTHER, name="base", is_base=True)])
 
 
 def test_in_hunts_the_model_cross_check_takes_turns_unless_it_is_named() -> None:
