@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from difftest.found_files import MAX_FILE_BYTES
@@ -18,6 +14,7 @@ from difftest.triage.examine import examine
 from difftest.triage.settle import settle
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.pool import RunnerPool
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -68,29 +65,12 @@ def replay(
     """
     limits = limits or Limits()
     names = oracles_on(oracles, solvers)
-    source = iter(files)
-    free: SimpleQueue[Runner] = SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            free.put(stack.enter_context(Runner(warm)))
 
-        def work(file: Path) -> ReplayResult:
-            runner = free.get()
-            try:
-                return _replay_file(file, solvers, names, limits, runner)
-            finally:
-                free.put(runner)
+    def work(runner: Runner, file: Path) -> ReplayResult:
+        return _replay_file(file, solvers, names, limits, runner)
 
-        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-replay"))
-        running: list[Future[ReplayResult]] = []
-        try:
-            running = [pool.submit(work, file) for file in islice(source, 2 * jobs)]
-            while running:
-                yield running.pop(0).result()
-                running += [pool.submit(work, file) for file in islice(source, 1)]
-        finally:
-            for future in running:
-                future.cancel()
+    with RunnerPool(jobs, "exhume-replay", warm) as pool:
+        yield from pool.in_order(work, files)
 
 
 def _replay_file(

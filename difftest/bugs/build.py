@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Self
 
 import duckdb
@@ -29,6 +28,7 @@ from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.shelf import Shelf
 from difftest.errors import BadOutput, DifftestError
 from solvers.running.outcomes import Outcome
+from solvers.running.pool import RunnerPool
 from solvers.running.runner import Runner
 
 FILE = "build.duckdb"
@@ -235,27 +235,17 @@ def _examined(
     stop: threading.Event,
 ) -> Iterator[_Examined]:
     """Examine triggers, ``jobs`` at a time, in whatever order they end."""
-    free: SimpleQueue[Runner] = SimpleQueue()
+
+    def work(runner: Runner, trigger: Trigger, runs: dict[str, Seen]) -> _Examined:
+        case = Case(trigger, shelf, runner, settings.seconds, settings.probes, runs, stop)
+        known = set(runs)
+        found = case.examine()
+        if settings.reduce:
+            found = [reduce_bug(one, shelf, settings.reduce, settings.seconds, runner) for one in found]
+        return trigger, found, {r: seen for r, seen in case.runs.items() if r not in known}
+
     source = iter(triggers)
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            free.put(stack.enter_context(Runner(warm=False)))
-
-        def work(trigger: Trigger, runs: dict[str, Seen]) -> _Examined:
-            runner = free.get()
-            try:
-                case = Case(trigger, shelf, runner, settings.seconds, settings.probes, runs, stop)
-                known = set(runs)
-                found = case.examine()
-                if settings.reduce:
-                    found = [
-                        reduce_bug(one, shelf, settings.reduce, settings.seconds, runner) for one in found
-                    ]
-                return trigger, found, {r: seen for r, seen in case.runs.items() if r not in known}
-            finally:
-                free.put(runner)
-
-        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-bugs"))
+    with RunnerPool(jobs, "exhume-bugs") as pool:
         running: set[Future[_Examined]] = set()
         while True:
             for trigger in source if not stop.is_set() else ():

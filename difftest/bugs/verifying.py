@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
-from queue import SimpleQueue
 
 from difftest.bugs.pairing import PATIENCE
 from difftest.bugs.records import Bug, Seen
@@ -16,6 +13,7 @@ from difftest.bugs.symptoms import Symptom
 from difftest.oracles.slowdown import SECONDS
 from difftest.triage.kinds import State
 from solvers.running.outcomes import Outcome
+from solvers.running.pool import RunnerPool
 from solvers.running.runner import Runner
 from solvers.specs import Solver
 
@@ -57,22 +55,12 @@ def verify(
     when ``stop`` is set.
     """
     stop = stop or threading.Event()
-    free: SimpleQueue[Runner] = SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            free.put(stack.enter_context(Runner(warm=False)))
 
-        def work(bug: Bug) -> Checked | None:
-            if stop.is_set():
-                return None
-            runner = free.get()
-            try:
-                return _check(bug, shelf, times, seconds, runner)
-            finally:
-                free.put(runner)
+    def work(runner: Runner, bug: Bug) -> Checked | None:
+        return None if stop.is_set() else _check(bug, shelf, times, seconds, runner)
 
-        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-verify"))
-        yield from filter(None, pool.map(work, bugs))
+    with RunnerPool(jobs, "exhume-verify") as pool:
+        yield from filter(None, pool.in_order(work, bugs))
 
 
 def _check(bug: Bug, shelf: Shelf, times: int, seconds: float, runner: Runner) -> Checked:

@@ -13,11 +13,10 @@ import shutil
 import stat
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import SimpleQueue
 
 from base.errors import ExhumeError
 from difftest.directed.coverage import CoverageMap, formula_key
@@ -26,6 +25,7 @@ from difftest.errors import BadOutput
 from solvers.errors import EnvironmentProblem
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.pool import RunnerPool
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -153,19 +153,11 @@ def _measured(
     scratch: Path,
 ) -> Iterator[_Measured | None]:
     """The runs of the formulas, in whatever order they end; None for one that the map has."""
-    free: SimpleQueue[Runner] = SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            free.put(stack.enter_context(Runner(warm=False)))
 
-        def work(key: str, formula: Formula, folder: Path) -> _Measured:
-            runner = free.get()
-            try:
-                return key, _run(runner, solver, formula, seconds, folder), folder
-            finally:
-                free.put(runner)
+    def work(runner: Runner, key: str, formula: Formula, folder: Path) -> _Measured:
+        return key, _run(runner, solver, formula, seconds, folder), folder
 
-        pool = stack.enter_context(ThreadPoolExecutor(jobs, "exhume-coverage"))
+    with RunnerPool(jobs, "exhume-coverage") as pool:
         running: set[Future[_Measured]] = set()
         started: set[str] = set()
         for number, formula in enumerate(formulas):
