@@ -238,10 +238,7 @@ class Book:
         record = self.records.get(key)
         shown = _Shown(name, candidate, test, stage)
         if record is None and key in self.known:
-            # Of an earlier hunt, and now seen in this one, too.
-            record = self.records[key] = self.known[key]
-            yield FindingConfirmed(record, name.index)
-            yield self._duplicate(record, test)
+            yield from self._take_over(key, name, test)
         elif record is not None and not self._is_worth_a_look(candidate):
             yield self._duplicate(record, test)
         elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
@@ -303,30 +300,35 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        if self._is_known_error(candidate.key):
-            if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
-                self._step_in(first_key, waiting)
-                return
-            for _ in waiting:
-                self._is_known_error(candidate.key)
-            return
-        record = self.records.get(candidate.key)
-        if record is not None:
-            if result.key is not None and result.evidence is not None and not is_other:
-                self._keep_trigger(record, result)
-            yield self._duplicate(record, result.task.test)
-        elif candidate.key in self.known:
-            record = self.records[candidate.key] = self.known[candidate.key]
-            yield FindingConfirmed(record, name.index)
-            yield self._duplicate(record, result.task.test)
-        else:
-            yield FindingConfirmed(self._write(result, candidate), name.index)
+        is_known = self._is_known_error(candidate.key)
+        if not is_known:
+            yield from self._enter(result, candidate)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
             self._step_in(first_key, waiting)
             return
-        record = self.records[candidate.key]
         for other in waiting:
-            yield self._duplicate(record, other.test)
+            if is_known:
+                self._is_known_error(candidate.key)
+            else:
+                yield self._duplicate(self.records[candidate.key], other.test)
+
+    def _enter(self, result: Confirmation, candidate: Candidate) -> Iterator[Event]:
+        """A candidate is confirmed: a new finding, or one more test that shows one."""
+        record = self.records.get(candidate.key)
+        if record is not None:
+            if result.key is not None and result.evidence is not None and result.test is None:
+                self._keep_trigger(record, result)
+            yield self._duplicate(record, result.task.test)
+        elif candidate.key in self.known:
+            yield from self._take_over(candidate.key, result.task.name, result.task.test)
+        else:
+            yield FindingConfirmed(self._write(result, candidate), result.task.name.index)
+
+    def _take_over(self, key: str, name: TestName, test: GeneratedTest) -> Iterator[Event]:
+        """A finding of an earlier hunt is seen in this one, too."""
+        record = self.records[key] = self.known[key]
+        yield FindingConfirmed(record, name.index)
+        yield self._duplicate(record, test)
 
     def _count_old(self, result: Confirmation, first_key: str, waiting: deque[_Shown]) -> None:
         """It is not new: it is counted, and a few others with the same first key are still looked at."""
