@@ -103,6 +103,12 @@ def any_of(texts: Iterable[str]) -> str:
     return f"({' '.join(('or', 'false', 'false', *texts))})"
 
 
+def quantified(quantifier: str, variables: Iterable[tuple[str, Sort]], formula: str) -> str:
+    """A formula given as text for all or some values of ``variables``; as it is if there are none."""
+    bound = " ".join(f"({name} {sort_text(sort)})" for name, sort in variables)
+    return f"({quantifier} ({bound}) {formula})" if bound else formula
+
+
 def print_term(term: Term, naming: Naming = PLAIN) -> str:
     """``term`` as text on one line."""
     return _TermPrinter(term, naming).run()

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from difftest.models.model_reader import NotCheckable
 from difftest.relations.base import Case, Claim, Relation, Rule, listed
 from difftest.relations.fixedpoint import GOAL, Rules
-from difftest.relations.horn import ARGUMENT
-from smtlib.commands import declaration_text, definitions_text
-from smtlib.printer import all_of, any_of, sort_text
+from difftest.relations.horn import arguments_are, definition_of
+from smtlib.commands import declaration_text
+from smtlib.printer import all_of, sort_text
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.terms import Declaration
 
@@ -147,10 +147,9 @@ def _instance(number: int, step: _Step, predicates: list[Declaration]) -> tuple[
     names = {d.name: f"step!{number}!{n}" for n, d in enumerate(predicates)}
     lines = []
     for predicate in predicates:
-        params = " ".join(f"({ARGUMENT}{n} {sort_text(s)})" for n, s in enumerate(predicate.params))
-        cases = [_equals(fact) for fact in step.facts if _name(fact) == predicate.name]
-        head = f"{names[predicate.name]} ({params}) Bool"
-        lines.append(definitions_text([head], [any_of(cases)], recursive=False))
+        facts = [_arguments(fact) for fact in step.facts if _name(fact) == predicate.name]
+        cases = [all_of(arguments_are(map(sexp_text, values))) for values in facts]
+        lines.append(definition_of(names[predicate.name], predicate, cases))
     terms, values = _arguments(step.rule.head), _arguments(step.conclusion)
     if _name(step.rule.head) != _name(step.conclusion) or len(terms) != len(values):
         raise NotCheckable("a derivation of another form")
@@ -162,10 +161,6 @@ def _instance(number: int, step: _Step, predicates: list[Declaration]) -> tuple[
 
 def _arguments(atom: SExp) -> list[SExp]:
     return [] if isinstance(atom, str) else list(atom[1:])
-
-
-def _equals(fact: SExp) -> str:
-    return all_of(f"(= {ARGUMENT}{n} {sexp_text(value)})" for n, value in enumerate(_arguments(fact)))
 
 
 def _claims(case: Case) -> Iterator[Claim]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
 from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
-from difftest.relations.horn import ARGUMENT, clauses_of, other_commands
+from difftest.relations.horn import ARGUMENT, clauses_of, other_commands, premises_of
 from smtlib.commands import declaration_text, print_command
 from smtlib.horn import Clause, NotHorn, read_clauses
-from smtlib.printer import all_of, print_term, sort_text
+from smtlib.printer import all_of, print_term, quantified, sort_text
 from smtlib.terms import Declaration, Term, declarations_in
 from solvers.running.script import Script
 
@@ -63,15 +63,9 @@ class Rules:
 
 
 def _formula(clause: Clause) -> str:
-    texts = [(print_term(term), negated) for term, negated in clause.body]
-    body = all_of(f"(not {text})" if negated else text for text, negated in texts)
     head = GOAL if clause.head is None else print_term(clause.head)
-    return _for_all(clause.variables, f"(=> {body} {head})")
-
-
-def _for_all(variables: Sequence[Term], formula: str) -> str:
-    bound = " ".join(f"({print_term(v)} {sort_text(v.sort)})" for v in variables)
-    return f"(forall ({bound}) {formula})" if bound else formula
+    variables = ((print_term(v), v.sort) for v in clause.variables)
+    return quantified("forall", variables, f"(=> {all_of(premises_of(clause))} {head})")
 
 
 def as_clauses(script: Script, check: int) -> Script:
@@ -104,18 +98,16 @@ def as_clauses(script: Script, check: int) -> Script:
         elif command.name not in ("declare-var", "set-logic", "set-info", *SILENCED):
             raise NotCheckable("more than relations and rules")
     names = [f"asked!{n}" for n in range(len(asked.params))]
-    bound = " ".join(f"({name} {sort_text(s)})" for name, s in zip(names, asked.params, strict=True))
     failed = f"(not ({asked.name} {' '.join(names)}))" if names else f"(not {asked.name})"
-    lines.append(f"(assert (forall ({bound}) {failed}))" if bound else f"(assert {failed})")
+    lines.append(f"(assert {quantified('forall', zip(names, asked.params, strict=True), failed)})")
     # Asked as often as there are questions, so that the number of this one is the same.
     return Script.of("\n".join([*lines, *[QUESTION] * (check + 1)]) + "\n")
 
 
 def _closed(rule: Term, variables: Sequence[Declaration]) -> str:
     """The rule for all values of the variables that are declared."""
-    used = [d for d in declarations_in([rule]) if d in variables]
-    bound = " ".join(f"({d.name} {sort_text(d.result)})" for d in used)
-    return f"(forall ({bound}) {print_term(rule)})" if bound else print_term(rule)
+    used = ((d.name, d.result) for d in declarations_in([rule]) if d in variables)
+    return quantified("forall", used, print_term(rule))
 
 
 def _claims(case: Case) -> Iterator[Claim]:

@@ -6,7 +6,7 @@ the predicates satisfies all of them, so what is derived in some rounds does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED
@@ -14,7 +14,7 @@ from difftest.relations.base import Case, Claim, Relation, Rule
 from difftest.relations.shuffle import Names
 from smtlib.commands import RECURSIVE, definitions_text, print_command
 from smtlib.horn import Clause, NotHorn, read_clauses
-from smtlib.printer import all_of, any_of, print_term, sort_text
+from smtlib.printer import PLAIN, Naming, all_of, any_of, print_term, quantified, sort_text
 from smtlib.sorts import BOOL
 from smtlib.terms import Declaration
 
@@ -74,35 +74,37 @@ class Unrolled:
         return Names({d.name: _name(d, number) for d in self._predicates})
 
     def _definition(self, predicate: Declaration, number: int) -> str:
-        params = " ".join(f"({ARGUMENT}{n} {sort_text(s)})" for n, s in enumerate(predicate.params))
-        cases = [
-            _exists(clause, [*self.premises(clause, number - 1), *_equal(clause)])
-            for clause in self.clauses
-            if number and clause.head is not None and clause.head.op.declaration == predicate
-        ]
-        head = f"{_name(predicate, number)} ({params}) Bool"
-        return definitions_text([head], [any_of(cases)], recursive=False)
-
-    def premises(self, clause: Clause, number: int) -> list[str]:
-        """What a clause needs, of what was derived in a round."""
-        names = self.names(number)
-        texts = [(print_term(term, names), negated) for term, negated in clause.body]
-        return [f"(not {text})" if negated else text for text, negated in texts]
+        cases = []
+        for clause in self.clauses:
+            if number and clause.head is not None and clause.head.op.declaration == predicate:
+                equal = arguments_are(map(print_term, clause.head.args))
+                cases.append(_exists(clause, [*premises_of(clause, self.names(number - 1)), *equal]))
+        return definition_of(_name(predicate, number), predicate, cases)
 
 
 def _name(predicate: Declaration, number: int) -> str:
     return f"round!{number}!{predicate.name}"
 
 
-def _equal(clause: Clause) -> list[str]:
-    args = clause.head.args if clause.head is not None else ()
-    return [f"(= {ARGUMENT}{n} {print_term(arg)})" for n, arg in enumerate(args)]
+def definition_of(name: str, predicate: Declaration, cases: Iterable[str]) -> str:
+    """The command that defines a predicate, by this name, to hold in these cases of its arguments."""
+    params = " ".join(f"({ARGUMENT}{n} {sort_text(s)})" for n, s in enumerate(predicate.params))
+    return definitions_text([f"{name} ({params}) Bool"], [any_of(cases)], recursive=False)
+
+
+def arguments_are(values: Iterable[str]) -> list[str]:
+    """That the arguments have these values."""
+    return [f"(= {ARGUMENT}{n} {value})" for n, value in enumerate(values)]
+
+
+def premises_of(clause: Clause, naming: Naming = PLAIN) -> list[str]:
+    """What a clause needs for its conclusion, as text."""
+    texts = [(print_term(term, naming), negated) for term, negated in clause.body]
+    return [f"(not {text})" if negated else text for text, negated in texts]
 
 
 def _exists(clause: Clause, parts: list[str]) -> str:
-    bound = " ".join(f"({print_term(v)} {sort_text(v.sort)})" for v in clause.variables)
-    body = all_of(parts)
-    return f"(exists ({bound}) {body})" if bound else body
+    return quantified("exists", ((print_term(v), v.sort) for v in clause.variables), all_of(parts))
 
 
 def _claims(case: Case) -> Iterator[Claim]:
@@ -116,7 +118,7 @@ def _claims(case: Case) -> Iterator[Claim]:
         names = unrolled.names(rounds)
         if case.answer == "sat":
             queries = [c for c in unrolled.clauses if c.head is None]
-            derived = (_exists(clause, unrolled.premises(clause, rounds)) for clause in queries)
+            derived = (_exists(clause, premises_of(clause, names)) for clause in queries)
             rule, why, question = Rule.UNSAT, DERIVED, any_of(derived)
         else:
             terms = (print_term(term, names) for term in (*case.assertions, *case.state.assumed))
