@@ -118,10 +118,15 @@ class Case:
             if command.name != "assert" and command.name not in SILENCED
         ]
 
+    @property
+    def terms(self) -> list[Term]:
+        """What holds where the question is asked: what is asserted, and its assumptions last."""
+        return [*self.assertions, *self.state.assumed]
+
     @cached_property
     def asserted(self) -> list[str]:
-        """The asserted terms as text, the assumptions of the question last."""
-        return [print_term(term) for term in (*self.assertions, *self.state.assumed)]
+        """The same as text."""
+        return list(map(print_term, self.terms))
 
     def question(self, more: str = "") -> str:
         """What the test asks, and ``more`` after the answer."""
@@ -166,7 +171,7 @@ class Case:
     def require_exact(self) -> None:
         """NotCheckable if something is asserted that solvers read differently, or approximate."""
         objectives = [term for command in self.state.objectives for term in command.terms]
-        roots = (*self.assertions, *self.state.assumed, *objectives)
+        roots = (*self.terms, *objectives)
         found = {term.name for term in postorder(roots)} & not_total()
         if found:
             raise NotCheckable(f"not defined everywhere: {min(found)}")
@@ -191,12 +196,14 @@ class Case:
         """What the solver prints on a script, after its ``answer`` if there has to be one. NotCheckable if
         that is another one, or if the rest is an error or cannot be read.
         """
-        printed = self.ask(text).lstrip()
-        if answer:
-            said, _, printed = printed.partition("\n")
-            if said.strip() != answer:
-                raise NotCheckable(f"not {answer} when more is asked")
-        return read_printed(printed)
+        return read_printed(self.printed_after(answer, text) if answer else self.ask(text).lstrip())
+
+    def printed_after(self, answer: str, text: str) -> str:
+        """What the solver prints on a script after this answer. NotCheckable if it gives another one."""
+        said, _, printed = self.ask(text).lstrip().partition("\n")
+        if said.strip() != answer:
+            raise NotCheckable(f"not {answer} when more is asked")
+        return printed
 
 
 def read_printed(text: str) -> list[SExp]:
