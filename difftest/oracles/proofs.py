@@ -48,13 +48,13 @@ class ProofProbe(RelationProbe):
     def _claims(self, case: Case) -> None:
         """Ask for a proof, and other solvers about its steps."""
         if not case.is_plain:
-            self._count("more than declarations and assertions")
+            self.tried["more than declarations and assertions"] += 1
             return
         try:
             proof = proof_of(case)
         except (NotCheckable, BadProof, RecursionError) as problem:
             cause = problem.cause if isinstance(problem, NotCheckable) else "the proof cannot be read"
-            self._count(cause)
+            self.tried[cause] += 1
             return
         others = self.others or tuple(independent_of(case.solver))
         limits = Limits(seconds=min(_STEP_SECONDS, self.limits.seconds))
@@ -65,8 +65,7 @@ class ProofProbe(RelationProbe):
         names = {"wrong": "violated", "undecided": "not decided"}
         for outcome in OUTCOMES:
             if count := check.outcomes[outcome]:
-                name = names.get(outcome, outcome)
-                self.tried[name] = self.tried.get(name, 0) + count
+                self.tried[names.get(outcome, outcome)] += count
         for fault in check.faults[:1]:
             answers = ", ".join(f"{name} says {answer}" for name, answer in fault.answers.items())
             said = f"Rule {fault.rule} in the proof of {case.solver.name}: {fault.line}"

@@ -6,6 +6,7 @@ time.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -84,7 +85,7 @@ class RelationProbe:
         self.failed: list[tuple[str, str, Verdict]] = []
         self.seconds = 0.0
         self.asked = ""
-        self.tried: dict[str, int] = {}
+        self.tried: Counter[str] = Counter()
 
     def run(self) -> None:
         script = Script.of(self.seen.text)
@@ -124,7 +125,7 @@ class RelationProbe:
                     self.found.append(violation)
                     return
         except (NotCheckable, RecursionError) as problem:
-            self._count(getattr(problem, "cause", "too deep"))
+            self.tried[getattr(problem, "cause", "too deep")] += 1
 
     def _judge(self, case: Case, claim: Claim) -> Violation | None:
         """What is wrong by a claim, if anything is."""
@@ -135,19 +136,17 @@ class RelationProbe:
             is_sure = verdict.outcome in (Outcome.OK, Outcome.UNKNOWN)
             answers.append(decided(verdict.answers, len(verdict.answers) - 1) if is_sure else None)
         if None in answers:
-            self._count("not decided")
+            self.tried["not decided"] += 1
         if not claim.rule.is_broken(case.answer, answers):
-            self._count("held") if None not in answers else None
+            if None not in answers:
+                self.tried["held"] += 1
             return None
-        self._count("violated")
-        name, asked = (
-            case.solver.name,
-            f" (check-sat number {case.check + 1})" * (len(case.script.checks) > 1),
-        )
+        self.tried["violated"] += 1
+        name, first = case.solver.name, f"{case.answer} to the formula"
         if Script.of(self.seen.text).checks[case.check].name == QUERY:
-            said = [f"{name} says {opposite(case.answer)} to the query{asked}"]
-        else:
-            said = [f"{name} says {case.answer} to the formula{asked}"]
+            first = f"{opposite(case.answer)} to the query"
+        which = f" (check-sat number {case.check + 1})" if len(case.script.checks) > 1 else ""
+        said = [f"{name} says {first}{which}"]
         said += [
             f"{answer or 'nothing certain'} to {file}" for file, answer in zip(RELATED, answers, strict=False)
         ]
@@ -171,9 +170,6 @@ class RelationProbe:
         self.seconds += verdict.seconds
         if verdict.outcome in (Outcome.CRASH, Outcome.INVALID_MODEL):
             self.failed.append((solver.name, text, verdict))
-
-    def _count(self, what: str) -> None:
-        self.tried[what] = self.tried.get(what, 0) + 1
 
 
 RELATED = ("related.smt2", "related-2.smt2", "related-3.smt2")
