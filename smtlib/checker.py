@@ -18,10 +18,10 @@ from smtlib.elaborator import Elaborator
 from smtlib.environment import Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import ReadError, SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
-from smtlib.script import Command, Script
+from smtlib.script import Command, Script, read_script
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, Sort
-from smtlib.terms import Declaration, Term, TermTable
+from smtlib.terms import Declaration, Term, TermTable, rewrite
 from smtlib.theory import Theories, default_theories
 
 
@@ -32,6 +32,11 @@ class Definition:
     declaration: Declaration
     params: tuple[Term, ...]
     body: Term
+
+    def applied(self, table: TermTable, args: tuple[Term, ...]) -> Term:
+        """The body with ``args`` for the parameters."""
+        values = dict(zip(self.params, args, strict=True))
+        return rewrite(table, self.body, lambda term, _: values.get(term))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,15 @@ class CheckedScript:
 def check_script(script: Script, theories: Theories | None = None) -> CheckedScript:
     """Check every command of ``script``; errors of the script are recorded, never raised."""
     return _Checker(script, theories or default_theories()).run()
+
+
+def read_well_sorted(text: str) -> CheckedScript | None:
+    """The checked script of a text; None if it cannot be read or a command is not well sorted."""
+    try:
+        checked = check_script(read_script(text))
+    except ReadError:
+        return None
+    return checked if checked.is_well_sorted else None
 
 
 class _Checker:

@@ -27,16 +27,14 @@ from smtlib import (
     CheckedScript,
     Declaration,
     Kind,
-    ReadError,
     Sort,
     Term,
-    check_script,
     default_theories,
     free_variables,
     postorder,
-    read_script,
     rewrite,
 )
+from smtlib.checker import Definition, read_well_sorted
 from smtlib.scanner import LEXEME, lexemes
 from smtlib.values import simple_values
 from solvers.running import script as plain
@@ -104,11 +102,8 @@ class Passes:
 
     def _load(self) -> None:
         """Cut the text into pieces: with terms if the script is well sorted and its reprint holds, too."""
-        try:
-            checked = check_script(read_script(self.text))
-        except ReadError:
-            checked = None
-        if checked is not None and checked.is_well_sorted and checked.commands:
+        checked = read_well_sorted(self.text)
+        if checked is not None and checked.commands:
             pieces = tuple(typed_piece(checked, number) for number in range(len(checked.commands)))
             if self._accept(pieces):
                 self._checked = checked
@@ -259,15 +254,11 @@ class Passes:
                 continue
 
             def change(
-                term: Term,
-                args: tuple[Term, ...],
-                declaration: Declaration = declaration,
-                definition: object = definition,
+                term: Term, args: tuple[Term, ...], definition: Definition = definition
             ) -> Term | None:
-                if term.op.declaration is not declaration or len(args) != len(definition.params):  # type: ignore[attr-defined]
+                if term.op.declaration is not definition.declaration or len(args) != len(definition.params):
                     return None
-                into = dict(zip(definition.params, args, strict=True))  # type: ignore[attr-defined]
-                return rewrite(checked.table, definition.body, lambda t, _: into.get(t))  # type: ignore[attr-defined]
+                return definition.applied(checked.table, args)
 
             self._map_terms(change)
 

@@ -16,7 +16,8 @@ from difftest.reduction._ddsmt import reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from generator import GenerationError
 from generator.strategies.storm import minimise
-from smtlib import ReadError, check_script, print_command, read_script
+from smtlib.checker import read_well_sorted
+from smtlib.commands import print_script
 from solvers.running.script import Script
 
 # The share of the time that our passes may take before ddSMT gets its turn.
@@ -99,7 +100,7 @@ class _Reducer:
         self._save = save
         self._deadline = time.monotonic() + plan.seconds
         self._on_step = on_step
-        self._well_sorted = _is_well_sorted(text)
+        self._well_sorted = read_well_sorted(text) is not None
 
     def own_passes(self, share: float) -> None:
         """Our passes for at most this share of the time that is left."""
@@ -146,7 +147,7 @@ class _Reducer:
 
     def _check_sorts_too(self, text: str) -> bool:
         """The same for ddSMT, which knows little of sorts: no ill-sorted script comes out of a sound one."""
-        return (not self._well_sorted or _is_well_sorted(text)) and self.check(text)
+        return (not self._well_sorted or read_well_sorted(text) is not None) and self.check(text)
 
     def _take(self, step: Step, text: str) -> None:
         if _ink(text) <= _ink(self.text):
@@ -158,12 +159,8 @@ class _Reducer:
 
 def _laid_out(text: str) -> Iterator[str]:
     """The script with a command per line: as our printer writes it, else as it is."""
-    try:
-        checked = check_script(read_script(text))
-        if checked.is_well_sorted:
-            yield "".join(print_command(command) + "\n" for command in checked.commands)
-    except (ReadError, RecursionError):
-        pass
+    if (checked := read_well_sorted(text)) is not None:
+        yield print_script(checked)
     raw = Script.of(text)
     lines = [raw.data[command.start : command.end] for command in raw.commands]
     yield Script(b"\n".join(lines) + b"\n").text
@@ -172,10 +169,3 @@ def _laid_out(text: str) -> Iterator[str]:
 def _ink(text: str) -> int:
     """The size without white space, so that a line per command costs nothing."""
     return sum(map(len, text.split()))
-
-
-def _is_well_sorted(text: str) -> bool:
-    try:
-        return check_script(read_script(text)).is_well_sorted
-    except (ReadError, RecursionError):
-        return False

@@ -20,8 +20,7 @@ def _inlined(table: TermTable, root: Term, definitions: dict[Declaration, Defini
         found = definitions.get(old.op.declaration) if old.op.declaration is not None else None
         if found is None or len(args) != len(found.params) or old.kind is not Kind.SYMBOL:
             return None
-        values = dict(zip(found.params, args, strict=True))
-        return rewrite(table, found.body, lambda inner, _: values.get(inner))
+        return found.applied(table, args)
 
     return rewrite(table, root, change)
 
@@ -32,7 +31,7 @@ def _replaced(term: Term, name: Term, old: Term, args: tuple[Term, ...]) -> Term
 
 def _claims(case: Case) -> Iterator[Claim]:
     table = case.state.table
-    roots = (*case.assertions, *case.state.assumed)
+    roots = case.terms
     simple = {
         d.declaration: d
         for command in case.state.commands
@@ -40,14 +39,14 @@ def _claims(case: Case) -> Iterator[Claim]:
         if d.declaration.origin == "define" and not any(t.bound for t in postorder([d.body]))
     }
     if simple:
-        terms = list(roots)
+        terms = roots
         # Bodies may use earlier definitions.
         for _ in range(len(simple)):
             after = [_inlined(table, term, simple) for term in terms]
             if after == terms:
                 break
             terms = after
-        if terms != list(roots):
+        if terms != roots:
             yield Claim((case.text(map(print_term, terms)),), Rule.SAME, INLINED)
     if not case.is_free(_NAME):
         return

@@ -10,18 +10,16 @@ from smtlib import (
     CheckedScript,
     Declaration,
     Kind,
-    ReadError,
     Sort,
     Term,
-    check_script,
     default_theories,
     postorder,
     print_command,
     print_declaration,
     print_term,
-    read_script,
     rewrite,
 )
+from smtlib.checker import read_well_sorted
 
 _MOST_OPERATORS = 12
 
@@ -35,7 +33,7 @@ def essential_operators(
     found: set[str] = set()
     tried: set[str] = set()
     is_complete = True
-    while (checked := _checked(text)) is not None:
+    while (checked := read_well_sorted(text)) is not None:
         found = _operators(checked)
         left = sorted(found - tried)
         is_complete = not left or (len(left) <= _MOST_OPERATORS and time.monotonic() < deadline)
@@ -46,14 +44,6 @@ def essential_operators(
         if check(abstract):
             text = abstract
     return tuple(sorted(found)), is_complete
-
-
-def _checked(text: str) -> CheckedScript | None:
-    try:
-        checked = check_script(read_script(text))
-    except (ReadError, RecursionError):
-        return None
-    return checked if checked.is_well_sorted else None
 
 
 def _operators(checked: CheckedScript) -> set[str]:
