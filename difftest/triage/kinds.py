@@ -10,7 +10,7 @@ from pathlib import Path
 from base.files import put_text
 from difftest.errors import DifftestError
 from difftest.triage.folder import REPORT, FindingFolder
-from difftest.triage.report import Writer, form_of_finding
+from difftest.triage.report import Writer
 
 
 class State(StrEnum):
@@ -71,7 +71,7 @@ def kind_of(found: FindingFolder) -> Kind:
 
 def writer_of(found: FindingFolder) -> Writer:
     """What writes a finding's report."""
-    return kind_of(found).writer(found, form_of_finding(found))
+    return kind_of(found).writer(found)
 
 
 def title_of(found: FindingFolder) -> str:

@@ -63,10 +63,12 @@ def form_of_finding(found: FindingFolder) -> Form:
 
 @dataclass
 class Writer:
-    """Writes one report. Subclasses write what a finding is about: ``_input`` and ``_typed``."""
+    """Writes one report. Subclasses write what a finding is about: ``_input`` and ``_runs``."""
 
     found: FindingFolder
-    form: Form
+
+    def __post_init__(self) -> None:
+        self.form = form_of_finding(self.found)
 
     def text(self) -> str:
         """The report."""
@@ -242,10 +244,7 @@ class Writer:
             notes.append(f"It does not show in every run: in {shown} of {tries}.")
         rows = [row for row in self.found.data.get("resembles") or () if isinstance(row, dict)]
         known = [(issue, plain(str(row["why"]))) for row in rows if (issue := _issue(row))]
-        related = [
-            f"- {issue}: {why.replace('; parts of the test come from it', '')}"
-            for issue, why in known[:_MOST_RESEMBLED]
-        ]
+        related = [f"- {issue}: {why.replace(_OWN_PARTS, '')}" for issue, why in known[:_MOST_RESEMBLED]]
         if not self.found.bisection:
             related = [f"- {plain(line)}" for line in self._evidence(about_releases=True)] + related
         return "\n\n".join([*notes, *(["\n".join(related)] if related else [])])

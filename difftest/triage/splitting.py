@@ -55,8 +55,6 @@ _REDUCTION_SECONDS = 10.0
 _ALIKE = "alike"
 _NOT_SHOWN = "not shown"
 
-Edges = Mapping[str, State]
-
 
 @dataclass(frozen=True, slots=True)
 class SplitReport:
