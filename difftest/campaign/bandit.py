@@ -5,13 +5,13 @@ of its time, which goes into making tests, running them and confirming what they
 slowdown count for less than a wrong answer (``FindingClass.reward``). An arm's rate has a Gamma posterior
 (counts in time are Poisson), whose prior is the mean over all arms, worth half a finding. Its share of the
 time is how often a draw from its posterior is the highest. The draws are those of a posterior
-that knows ``SHARPNESS`` times as much: a hunt of minutes with ten arms is over before the posteriors are
+that knows ``sharpness`` times as much: a hunt of minutes with ten arms is over before the posteriors are
 narrow, and causes are found once, so to know the best arm exactly is worth less than to use a good one early.
 Replays of recorded campaigns chose the constants (``scripts/bench_bandit``, docs/results.md).
 
-``EVEN`` of the time is split evenly, so that every arm is still tried. Old rewards count less, so that an arm
-whose bugs are all found gets less time: by half for each ``SHARE`` of the time so far, which is at least
-``LEAST_HALF_LIFE`` and at most ``HALF_LIFE``. Without that, sharp draws keep to an arm that has no more.
+``even`` of the time is split evenly, so that every arm is still tried. Old rewards count less, so that an arm
+whose bugs are all found gets less time: by half for each ``share`` of the time so far, which is at least
+``least`` and at most ``half_life``. Without that, sharp draws keep to an arm that has no more.
 
 Where findings are too few to go by (``Cautious``), decided tests count, too: they are frequent and show early
 whether the tests of an arm are useful. A draw then scores an arm by
@@ -19,7 +19,7 @@ whether the tests of an arm are useful. A draw then scores an arm by
     found weight * found rate / mean found rate + (1 - found weight) * decided rate / mean decided rate
 
 Source of the method: Thompson (1933); Chapelle and Li, "An Empirical Evaluation of Thompson Sampling" (2011),
-whose posterior reshaping, with alpha = 1 / ``SHARPNESS``, is this.
+whose posterior reshaping, with alpha = 1 / ``sharpness``, is this.
 The same payments in the same order give the same shares.
 """
 
@@ -30,12 +30,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-SHARPNESS = 8.0
-EVEN = 0.25
-HALF_LIFE = 4 * 3600.0
-LEAST_HALF_LIFE = 30.0
-SHARE = 0.5
-PRIOR = 0.5
 _DRAWS = 64
 # Shares are drawn again when the arms' time has grown by this share, or by these seconds if that is more.
 _RENEWED = 0.01
@@ -55,12 +49,12 @@ class Bandit:
     """Shares of the time for ``arms``. ``paid`` may hold what they paid before."""
 
     found_weight = 1.0
-    sharpness = SHARPNESS
-    even = EVEN
-    half_life = HALF_LIFE
-    least = LEAST_HALF_LIFE
-    share = SHARE
-    prior = PRIOR
+    sharpness = 8.0
+    even = 0.25
+    half_life = 4 * 3600.0
+    least = 30.0
+    share = 0.5
+    prior = 0.5
 
     def __init__(self, arms: Sequence[str], seed: int, paid: Mapping[str, Payments] | None = None) -> None:
         self.paid = {arm: (paid or {}).get(arm) or Payments() for arm in arms}
@@ -137,4 +131,4 @@ class Cautious(Bandit):
 
     found_weight = 0.8
     sharpness = 1.0
-    least = HALF_LIFE
+    least = Bandit.half_life

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from difftest.campaign.bandit import EVEN, Bandit, Payments
+from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.state import CampaignState
@@ -152,7 +152,7 @@ def test_time_moves_to_the_strategy_that_finds_and_every_arm_keeps_some() -> Non
     spent = spend(schedule, 300, cost, {"y": 50})
     assert spent["y"] > 0.6 * 300
     for name in "xz":
-        assert spent[name] > 0.8 * EVEN / 3 * 300
+        assert spent[name] > 0.8 * Bandit.even / 3 * 300
 
 
 def test_the_time_to_make_a_test_counts() -> None:
