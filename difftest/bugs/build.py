@@ -219,8 +219,7 @@ def _pair(bug: Bug) -> tuple[str, str, str]:
 
 def _with_origin(known: Bug | Unverified, trigger: Trigger) -> Bug | Unverified:
     """A stored result with what the corpus says of its trigger today."""
-    now = {name: getattr(trigger, name) for name in Trigger.__struct_fields__}
-    return msgspec.structs.replace(known, **now)
+    return msgspec.structs.replace(known, **trigger.fields)
 
 
 _Examined = tuple[Trigger, list[Bug | Unverified], dict[str, Seen]]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from difftest.bugs.records import Bug, Seen, Trigger, Unverified, make_id
 from difftest.bugs.shelf import OPTION, Shelf
@@ -221,7 +220,7 @@ class Case:
         theories = frozenset(() if symptom.place else theories_in(trigger.text))
         key = Key(symptom.finding_class, trigger.solver, (place,) if place else (), theories)
         return Bug(
-            **_fields(trigger),
+            **trigger.fields,
             id=make_id(trigger, symptom.finding_class),
             finding_class=symptom.finding_class,
             last_bad=pair[0],
@@ -261,11 +260,7 @@ class Case:
     def _unverified(self, reason: str, detail: str) -> Unverified:
         known = self.shelf.releases(self.trigger.solver) if self.runs else ()
         strip = tuple(self._in_order(known))
-        return Unverified(**_fields(self.trigger), reason=reason, detail=detail, strip=strip)
-
-
-def _fields(trigger: Trigger) -> dict[str, Any]:
-    return {name: getattr(trigger, name) for name in Trigger.__struct_fields__}
+        return Unverified(**self.trigger.fields, reason=reason, detail=detail, strip=strip)
 
 
 def spread(count: int) -> Iterator[int]:

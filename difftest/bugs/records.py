@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -102,6 +102,11 @@ class Trigger(msgspec.Struct, frozen=True, kw_only=True, rename={"finding_class"
     def key(self) -> str:
         """Names solver, options and text."""
         return "\n".join((self.solver, *self.options, self.sha256))
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What makes a trigger, also of a bug, by name."""
+        return {name: getattr(self, name) for name in Trigger.__struct_fields__}
 
     def spec(self, release: str) -> str:
         """The spec of a release with the trigger's options."""

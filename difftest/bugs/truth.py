@@ -8,14 +8,13 @@ model (a witness).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from difftest.bugs.records import Seen, Trigger
 from difftest.bugs.shelf import Shelf, run_text
-from difftest.models.cross_check import ambiguous_operators, check_model
+from difftest.models.cross_check import ambiguous_operators, check_model, with_constant_arrays
 from difftest.oracles.base import decided
 from difftest.triage.evidence import those
-from solvers.registry import PROFILES
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -38,11 +37,11 @@ def find_truth(
     if unclear := ambiguous_operators(script, check):
         return Truth(None, (f"solvers read {', '.join(unclear)} differently",))
     others = shelf.others(trigger.solver)
-    said = {
-        solver.name: answer
-        for solver in others
-        if (answer := decided(_ask(solver, trigger.text, runner, seconds).answers, check))
-    }
+    said: dict[str, str] = {}
+    for solver in others:
+        able = with_constant_arrays(solver, trigger.text)
+        if answer := decided(run_text(able, trigger.text, "", runner, seconds).answers, check):
+            said[solver.name] = answer
     sentences = [f"{name} says {answer}" for name, answer in said.items()]
     newest = next((one for one in reversed(seen) if decided(one.answers, check)), None)
     if newest is not None:
@@ -61,14 +60,6 @@ def find_truth(
     if confirmed and not checked.refuted_by:
         return Truth("sat", (*sentences, f"{those(confirmed, 'confirm')} the model of {owner.name}"))
     return Truth(None, tuple(sentences))
-
-
-def _ask(solver: Solver, text: str, runner: Runner, seconds: float) -> Seen:
-    """What a solver says, with the option that constant arrays take, if there are any."""
-    option = PROFILES[solver.family].constant_arrays
-    if option and "(as const " in text:
-        solver = replace(solver, checks=(*solver.checks, option))
-    return run_text(solver, text, "", runner, seconds)
 
 
 def _owner(

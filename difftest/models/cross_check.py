@@ -123,15 +123,20 @@ def answer_to(runner: Runner, judge: Solver, text: str, limits: Limits) -> tuple
     """
     profile = PROFILES.get(judge.family)
     if profile is not None:
-        if _is_experimental(judge, text):
-            judge = replace(judge, checks=(*judge.checks, profile.constant_arrays))
-        text = profile.spell_model(text)
+        judge, text = with_constant_arrays(judge, text), profile.spell_model(text)
     verdict = runner.judge(judge, Script(text.encode("utf-8", "surrogateescape")), limits)
     if verdict.outcome is Outcome.OK and verdict.is_decided:
         return str(verdict.answers[-1]), verdict.seconds
     if verdict.outcome is Outcome.REFUSED:
         return f"refused: {message_shape(_QUOTED.sub('', verdict.detail))[:60]}", verdict.seconds
     return str(verdict.outcome), verdict.seconds
+
+
+def with_constant_arrays(solver: Solver, text: str) -> Solver:
+    """The solver with the option that it needs for the constant arrays in ``text``, if there are any."""
+    if not _is_experimental(solver, text):
+        return solver
+    return replace(solver, checks=(*solver.checks, PROFILES[solver.family].constant_arrays))
 
 
 def own_spelling(solver: Solver, text: str) -> str:
