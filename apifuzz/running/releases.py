@@ -17,7 +17,7 @@ from difftest.errors import DifftestError
 from difftest.triage.expectation import observe
 from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.kinds import State, Subject
-from difftest.triage.release_search import LookBack, look_back, release_of, try_formula
+from difftest.triage.release_search import LookBack, look_back, release_of, subject_of
 from solvers.errors import ReleaseNotFound, SolverMissing
 from solvers.releases import fetch_release
 from solvers.running.process import Limits, run
@@ -52,12 +52,11 @@ def try_program(fault: Fault, text: str, file: Path, family: str, release: str) 
 
 
 def _subject_of_program(fault: Fault, text: str, file: Path, family: str) -> Subject:
-    _, own = release_of(find_solver(family))
 
     def look(release: str) -> State:
         return try_program(fault, text, file, family, release)
 
-    return Subject(family, family, own, SCRIPT, text, look)
+    return Subject(family, family, release_of(find_solver(family)), SCRIPT, text, look)
 
 
 def ask_older(
@@ -102,9 +101,4 @@ def subject_of_calls(found: FindingFolder) -> Subject:
         )
     expected = observe(found.formula, find_solvers([str(entry["spec"]) for entry in found.solvers]))
     solver = next(solver for solver in expected.solvers if solver.family == family)
-    family, release = release_of(solver)
-
-    def look(release: str) -> State:
-        return try_formula(found.formula, expected, solver, family, release)
-
-    return Subject(solver.name, family, release, found.file, found.formula, look)
+    return subject_of(found.formula, found.file, expected, solver)

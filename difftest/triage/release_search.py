@@ -104,12 +104,13 @@ def subject_of_formula(found: FindingFolder) -> Subject:
     return subject_of(text, found.file, expectation_of_finding(found.path))
 
 
-def subject_of(text: str, name: str, expected: Expectation) -> Subject:
-    """The search for ``expected`` in a formula, which the file ``name`` holds."""
-    solver = accused(expected)
-    family, release = release_of(solver)
-    look = functools.partial(try_formula, text, expected, solver, family)
-    return Subject(solver.name, family, release, name, text, look)
+def subject_of(text: str, name: str, expected: Expectation, solver: Solver | None = None) -> Subject:
+    """The search for ``expected`` in a formula, which the file ``name`` holds, by releases of ``solver`` (the
+    accused one, if it is not given).
+    """
+    solver = solver or accused(expected)
+    look = functools.partial(try_formula, text, expected, solver)
+    return Subject(solver.name, solver.family, release_of(solver), name, text, look)
 
 
 def search(
@@ -147,9 +148,9 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def try_formula(text: str, expected: Expectation, solver: Solver, family: str, release: str) -> State:
+def try_formula(text: str, expected: Expectation, solver: Solver, release: str) -> State:
     """What a release of ``solver`` does with a formula."""
-    found = find_release(family, release)
+    found = find_release(solver.family, release)
     patience = min(_MOST_SECONDS, max(_LEAST_SECONDS, _FACTOR * expected.took))
     return State.SKIPPED if found is None else try_other(text, expected, solver, found, patience)
 
@@ -349,11 +350,11 @@ def accused(expected: Expectation) -> Solver:
     raise DifftestError(f"which of {names} is wrong is not known, so there is nothing to bisect")
 
 
-def release_of(solver: Solver) -> tuple[str, str]:
-    """The family of a solver and the release it is; DifftestError if it has no releases."""
+def release_of(solver: Solver) -> str:
+    """The release that a solver is; DifftestError if it has none."""
     if solver.release is None:
         raise DifftestError(f"{solver.name} is a command line: there are no releases of it to bisect")
-    return solver.family, solver.release
+    return solver.release
 
 
 def position(releases: Sequence[str], release: str) -> int:

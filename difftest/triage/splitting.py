@@ -34,9 +34,9 @@ from difftest.triage.expectation import expectation_of_finding
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
 from difftest.triage.key import refined
-from difftest.triage.kinds import State, Subject
+from difftest.triage.kinds import State
 from difftest.triage.reduce import reduce
-from difftest.triage.release_search import BisectReport, accused, release_of, search, try_formula
+from difftest.triage.release_search import BisectReport, accused, search, subject_of, try_formula
 from difftest.triage.settle import settle
 from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
@@ -119,7 +119,6 @@ class _Splitter:
         self._seed = int((data.get("test") or {}).get("seed") or 0)
         self._expected = expectation_of_finding(folder)
         self._solver = accused(self._expected)
-        self._family, _ = release_of(self._solver)
 
     def place(self, trigger: Trigger) -> str:
         """Where a test belongs."""
@@ -127,16 +126,12 @@ class _Splitter:
         if expected is None:
             return _NOT_SHOWN
 
-        @functools.cache
-        def look(release: str) -> State:
-            return try_formula(trigger.reduced, expected, self._solver, self._family, release)
-
+        subject = subject_of(trigger.reduced, ORIGINAL, expected, self._solver)
+        look = functools.cache(subject.look)
         if all(look(release) in (state, State.SKIPPED) for release, state in edges_of(self._report).items()):
             return _ALIKE
-        release = self._report.release
-        subject = Subject(self._solver.name, self._family, release, ORIGINAL, trigger.reduced, look)
         with tempfile.TemporaryDirectory(prefix="exhume-split-") as scratch:
-            own = search(Path(scratch), subject)
+            own = search(Path(scratch), replace(subject, look=look))
         if (own.first_affected, own.first_fixed) == (self._report.first_affected, self._report.first_fixed):
             return _ALIKE  # a matter of time limits, or of releases that it cannot be run with
         record = self._finding_of(trigger, refined(self._key, self._what_tells(own)))
@@ -148,7 +143,7 @@ class _Splitter:
         if self._expected.answers:
             ways.append(_exchanged(self._expected))
         for expected in ways:
-            state = try_formula(trigger.reduced, expected, self._solver, self._family, self._report.release)
+            state = try_formula(trigger.reduced, expected, self._solver, self._report.release)
             if state is State.AFFECTED:
                 return expected
         return None

@@ -169,5 +169,5 @@ def test_a_release_gets_a_hundred_times_what_the_test_took_within_bounds(
     monkeypatch.setattr(bisecting, "find_release", lambda family, release: solver)
     monkeypatch.setattr(bisecting, "try_other", try_other)
     expected = Expectation("crash", (solver,), took=took)
-    assert bisecting.try_formula("(check-sat)", expected, solver, "z3", "4.8.5") is State.FREE
+    assert bisecting.try_formula("(check-sat)", expected, solver, "4.8.5") is State.FREE
     assert given == [pytest.approx(limit)]

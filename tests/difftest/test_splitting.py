@@ -46,7 +46,7 @@ def text(number: int, sort: str = "String") -> str:
 def bisected(fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bisected:
     """The one finding of a hunt through the tests given, bisected. What other releases do, is said here."""
 
-    def tried(text: str, expected: object, solver: Solver, family: str, release: str) -> State:
+    def tried(text: str, expected: object, solver: Solver, release: str) -> State:
         number = int(release.split(".")[1])
         wrong = "div" in text and any(f" {n})" in text and a <= number < b for n, a, b in FAULTS)
         return State.AFFECTED if wrong else State.FREE
