@@ -6,24 +6,32 @@ formula are added with ``add``.
 
 from __future__ import annotations
 
-import functools
-import importlib
 import pkgutil
+from importlib import import_module
 
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.folder import FindingFolder
 
-_ADDED: dict[tuple[str, str], FindingClass] = {}
+
+def find_classes() -> dict[tuple[str, str], FindingClass]:
+    """Every module of this folder that has a ``CLASS``, by what its findings are about, and by name."""
+    modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+    found = [module.CLASS for module in modules if hasattr(module, "CLASS")]
+    return {(one.kind, one.name): one for one in found}
+
+
+CLASSES = find_classes()
+"""All classes."""
 
 
 def add(*classes: FindingClass) -> None:
     """Make further classes known."""
-    _ADDED.update({(found.kind, found.name): found for found in classes})
+    CLASSES.update({(found.kind, found.name): found for found in classes})
 
 
 def class_of(name: str, kind: str = "formula") -> FindingClass:
     """The class of this name; one that has no behaviour of its own for a name that is not known."""
-    found = _ADDED.get((kind, name)) or _listed().get((kind, name))
+    found = CLASSES.get((kind, name))
     if found is None:
         found = FindingClass()
         found.name, found.kind = name, kind
@@ -37,11 +45,4 @@ def class_of_finding(found: FindingFolder) -> FindingClass:
 
 def every_class() -> list[FindingClass]:
     """All classes, the gravest first."""
-    return sorted([*_listed().values(), *_ADDED.values()], key=lambda found: (found.rank, found.name))
-
-
-@functools.cache
-def _listed() -> dict[tuple[str, str], FindingClass]:
-    names = (module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
-    found = [importlib.import_module(f"{__name__}.{name}").CLASS for name in names]
-    return {(entry.kind, entry.name): entry for entry in found}
+    return sorted(CLASSES.values(), key=lambda found: (found.rank, found.name))
