@@ -3,10 +3,12 @@
 ``find_solvers`` turns specs into solvers, ``hunt`` runs them on generated tests and yields events, ``replay``
 runs them on files. ``difftest.triage.reduce`` reduces the formula of a finding, ``difftest.triage.bisect``
 finds the releases that it affects. ``difftest.campaign.state`` keeps campaigns and
-``difftest.campaign.dask_executor`` runs them on a cluster.
+``difftest.campaign.dask_executor`` runs them on a cluster. ``difftest.audit`` checks rewrite rules.
 
-Folders: ``oracles`` (what counts as a bug), ``models`` (a model checked by another solver), ``reduction`` (of
-texts), ``triage`` (from a candidate to a report), ``campaign`` (hunts), ``bugs`` (a benchmark of past bugs).
+Folders: ``models`` (a model checked by another solver), ``relations`` (scripts made from a test, and what its
+answer says of theirs), ``proofs`` (checked step by step), ``oracles`` (what counts as a bug), ``reduction``
+(of texts), ``triage`` (from a candidate to a report), ``campaign`` (hunts), ``directed`` (what changed in the
+sources), ``bugs`` (a benchmark of past bugs).
 """
 
 from difftest.campaign.events import (
