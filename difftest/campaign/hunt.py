@@ -17,7 +17,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,6 @@ def hunt(
     solvers: Sequence[Solver],
     options: HuntOptions,
     stop: threading.Event | None = None,
-    clock: Callable[[], float] = time.monotonic,
     state: CampaignState | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Event]:
@@ -151,7 +150,7 @@ def hunt(
             shares = not options.by_work
             executor = LocalExecutor(solvers, options.jobs, options.warm, tests.own, shares)
             stack.enter_context(executor)
-        made = _Hunt(tests, solvers, options, folder, executor, stop or threading.Event(), clock, state)
+        made = _Hunt(tests, solvers, options, folder, executor, stop or threading.Event(), state)
         yield from made.run()
 
 
@@ -176,7 +175,6 @@ class _Hunt:
         folder: Path,
         executor: Executor,
         stop: threading.Event,
-        clock: Callable[[], float],
         state: CampaignState | None,
     ) -> None:
         self.schedule = schedule
@@ -185,9 +183,8 @@ class _Hunt:
         self.modes = Modes(solvers, options.modes, options.seed, options.mode_share, options.modes_first)
         self.executor = InOrder(executor) if options.by_work else executor
         self.stop = stop
-        self.clock = clock
         self.state = state
-        self.started = clock()
+        self.started = time.monotonic()
         loaded = state.loaded if state else None
         own = schedule.own.values()
         names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
@@ -264,7 +261,7 @@ class _Hunt:
                 continue
             if result is not None:
                 yield from self._take(result)
-            now = self.clock()
+            now = time.monotonic()
             if now - self.committed >= max(_COMMIT_SECONDS, _COMMIT_SHARE * self.commit_seconds):
                 self._commit()
             if now - shown >= self.options.progress_seconds:
@@ -276,7 +273,7 @@ class _Hunt:
 
     def _worker_seconds(self) -> float:
         """How much time the workers had in this run; without end where time does not count."""
-        passed = math.inf if self.options.by_work else self.clock() - self.started
+        passed = math.inf if self.options.by_work else time.monotonic() - self.started
         return max(1, self.executor.jobs) * passed
 
     def _spent(self) -> float:
@@ -292,7 +289,7 @@ class _Hunt:
         same = ("tests", "decided", "solver_seconds", "outcomes", "duplicates", "unconfirmed", "cross_checks")
         return {
             **{name: getattr(self.tally, name) for name in (*same, "statistics")},
-            "seconds": self.tally.earlier_seconds + self.clock() - self.started,
+            "seconds": self.tally.earlier_seconds + time.monotonic() - self.started,
             "findings": tuple(self.book.records.values()),
             "interrupted": self._is_interrupted(),
             "problem": str(self.problem) if self.problem else None,
@@ -301,7 +298,7 @@ class _Hunt:
         }
 
     def _progress(self) -> Progress:
-        now = self.clock()
+        now = time.monotonic()
         if now - self.measured >= _MEASURE_SECONDS or not self.tally.memory:
             self.measured = now
             self.tally.measure()
@@ -317,7 +314,7 @@ class _Hunt:
 
     def _commit(self, ending: str | None = None) -> None:
         """Store what happened since the last commit, if there is where to."""
-        self.committed = self.clock()
+        self.committed = time.monotonic()
         if self.state is None:
             return
         self.state.commit(
@@ -328,7 +325,7 @@ class _Hunt:
             self._again(),
             ending,
         )
-        self.commit_seconds = self.clock() - self.committed
+        self.commit_seconds = time.monotonic() - self.committed
 
     def _again(self) -> Iterator[Again]:
         """The tests that are to be run again though they are counted."""
@@ -368,14 +365,14 @@ class _Hunt:
         if self.set_aside and (not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY):
             self.fresh += 1
             return self._next_set_aside()
-        began = self.clock()
+        began = time.monotonic()
         taken = self.schedule.next(made=not self.executor.makes_tests) if self.has_tests else None
         if taken is None:
             self.has_tests = False
             return self._next_set_aside() if self.set_aside else None
         self.fresh += 1
         name, test = taken
-        making = self.clock() - began
+        making = time.monotonic() - began
         self.schedule.paid(name, 0.0, 0, 0, 0, making)
         self.tally.charge(name.strategy, "making", making)
         self.fresh_running.add(name)
@@ -396,7 +393,7 @@ class _Hunt:
 
     def _is_over(self) -> bool:
         end = self.options.seconds
-        return self.stop.is_set() or (end is not None and self.clock() - self.started >= end)
+        return self.stop.is_set() or (end is not None and time.monotonic() - self.started >= end)
 
     def _take(self, result: Result) -> Iterator[Event]:
         if isinstance(result, Notice):

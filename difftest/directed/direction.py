@@ -200,5 +200,6 @@ def additional_order(runs: Sequence[Ran], weights: Mapping[Function, float]) -> 
     return order
 
 
-def _list(names: Sequence[str], count: int, most: int = 4) -> str:
-    return ", ".join([*names[:most], *(["..."] if count > most else [])]) or "none"
+def _list(names: Sequence[str], count: int) -> str:
+    """The first four names, and whether there are more."""
+    return ", ".join([*names[:4], *(["..."] if count > 4 else [])]) or "none"

@@ -104,11 +104,6 @@ class Case:
         """The tactics and simplifiers of the solver, also of a user's build of it."""
         return option_table(self.solver.kin)
 
-    def knows(self, command: str) -> bool:
-        """Whether the solver has this command."""
-        only = COMMANDS[command].only
-        return not only or self.solver.kin in only
-
     @cached_property
     def head(self) -> list[str]:
         """Settings, declarations and definitions, as text."""
@@ -230,6 +225,12 @@ def listed(sexp: SExp, head: str = "", length: int = 0) -> SExpList:
     return sexp
 
 
+def has_command(solver: Solver, command: str) -> bool:
+    """Whether a solver has a command."""
+    only = COMMANDS[command].only
+    return not only or solver.kin in only
+
+
 Maker = Callable[[Case], Iterator[Claim]]
 
 
@@ -254,5 +255,4 @@ class Relation:
 
     def is_for(self, solver: Solver) -> bool:
         """Whether it says something of this solver."""
-        only = COMMANDS[self.command].only if self.command else ()
-        return (not only or solver.kin in only) and self.fits(solver)
+        return (not self.command or has_command(solver, self.command)) and self.fits(solver)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difftest.models.model_reader import NotCheckable
-from difftest.relations.base import Case, Claim, Relation, Rule, listed
+from difftest.relations.base import Case, Claim, Relation, Rule, has_command, listed
 from difftest.relations.goals import formula_of
 from smtlib.printer import print_term, sort_text
 from smtlib.reader import sexp_text
@@ -20,10 +20,10 @@ WHY = "The solver eliminates the quantifiers of one formula and gets the other, 
 
 
 def _eliminated(case: Case, text: str) -> str:
-    if case.knows("get-qe"):
+    if has_command(case.solver, "get-qe"):
         return sexp_text(case.printed(case.text((), f"(get-qe {text})"))[0])
     tactics = [tactic for tactic in case.table.first_tactics if tactic in ("qe", "qe2", "qe_rec")]
-    if not tactics or not case.knows("apply"):
+    if not tactics or not has_command(case.solver, "apply"):
         raise NotCheckable("it does not eliminate quantifiers")
     goals = case.printed(case.text([text], f"(apply {case.in_order(tactics)[0]})"))[0]
     return formula_of(listed(goals, "goals", 2)[1])

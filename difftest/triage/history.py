@@ -31,7 +31,7 @@ from solvers.running.outcomes import message_shape
 
 # Below this a formula shares no more with the finding's than any other of its theory.
 LEAST_LIKENESS = 0.25
-MOST = 5
+_MOST = 5
 # The formulas nearest by their signatures that are compared.
 _CANDIDATES = 100
 _SAME_LINE = 0.9
@@ -100,13 +100,13 @@ class Sought:
         )
 
 
-def resembled(corpus: Corpus, sought: Sought, limit: int = MOST) -> list[Resemblance]:
+def resembled(corpus: Corpus, sought: Sought) -> list[Resemblance]:
     """The issues of ``corpus`` that a finding or report resembles, the nearest first.
 
     An issue that resembles it in several ways stands there once, with all of them.
     """
     rows = [*_by_crash(corpus, sought), *_by_options(corpus, sought), *_by_formula(corpus, sought)]
-    return _merged([_weighed(*row, sought.family or None) for row in rows])[:limit]
+    return _merged([_weighed(*row, sought.family or None) for row in rows])[:_MOST]
 
 
 def compare_with_history(corpus: Corpus, folders: Iterable[Path]) -> int:
