@@ -189,7 +189,8 @@ def build(
         if known is None:
             waiting.append(trigger)
         else:
-            report.found += [_with_origin(one, trigger) for one in known]
+            # With what the corpus says of the trigger today.
+            report.found += [msgspec.structs.replace(one, **trigger.fields) for one in known]
     try:
         for trigger, result, runs in _examined(store, waiting, settings, shelf, jobs, stop):
             store.put(trigger, settings, result, runs)
@@ -215,11 +216,6 @@ def _flaky_pairs(folder: Path) -> set[tuple[str, str, str]]:
 
 def _pair(bug: Bug) -> tuple[str, str, str]:
     return bug.id, bug.last_bad, bug.first_good
-
-
-def _with_origin(known: Bug | Unverified, trigger: Trigger) -> Bug | Unverified:
-    """A stored result with what the corpus says of its trigger today."""
-    return msgspec.structs.replace(known, **trigger.fields)
 
 
 _Examined = tuple[Trigger, list[Bug | Unverified], dict[str, Seen]]

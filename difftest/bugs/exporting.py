@@ -139,10 +139,6 @@ def _columns(table: str) -> list[str]:
     return sorted([*own, "sha256"], key=list(_COLUMNS).index)
 
 
-def _values(columns: Sequence[str], row: _Row) -> list[Any]:
-    return [_cell(row.get(name)) for name in columns]
-
-
 def _cell(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return json.dumps(value, ensure_ascii=False)
@@ -171,9 +167,8 @@ def _write_sqlite(file: Path, tables: dict[str, list[_Row]]) -> None:
             columns = _columns(name)
             opened.execute(f"create table {name} ({_definition(columns)})")
             marks = ", ".join("?" * len(columns))
-            opened.executemany(
-                f"insert into {name} values ({marks})", [_values(columns, row) for row in rows]
-            )
+            values = [[_cell(row.get(column)) for column in columns] for row in rows]
+            opened.executemany(f"insert into {name} values ({marks})", values)
         opened.commit()
 
 

@@ -128,11 +128,11 @@ _Row = tuple[Resemblance, str | None]
 
 def _by_crash(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     """Issues whose text names the place of the crash, or holds its message."""
-    location, detail = sought.place, sought.message
-    shape = message_shape(detail)
+    location = sought.place
+    shape = message_shape(sought.message)
     if location:
-        file = file_of(str(location))
-        line = str(location).removeprefix(f"{file}:")
+        file = file_of(location)
+        line = location.removeprefix(f"{file}:")
         for row, text in _texts_with(corpus, file):
             places = _places(text)
             if location == file:
@@ -144,7 +144,7 @@ def _by_crash(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     tells = len(shape) >= _SHORTEST_MESSAGE and not _TELLS_NOTHING.search(shape)
     if tells and sought.crashed:
         # The longest word between numbers and paths finds the candidates; the shape decides.
-        word = max(re.findall(r"[A-Za-z_][\w.:]*", detail), key=len, default="")
+        word = max(re.findall(r"[A-Za-z_][\w.:]*", sought.message), key=len, default="")
         for row, text in _texts_with(corpus, word) if word else ():
             if any(message_shape(line) == shape for line in text.splitlines()):
                 yield _row(row, f"the same message: {shape[:80]}", _SAME_MESSAGE)

@@ -67,7 +67,9 @@ def regression_files(found: FindingFolder, number: str) -> RegressionFiles:
     files = {layout.file.format(theory=theory, name=name): text}
     if layout.expected and answers is not None:
         files[layout.expected.format(theory=theory, name=name)] = "".join(f"{line}\n" for line in lines)
-    return RegressionFiles({_tidy(path): text for path, text in files.items()}, answers, layout.then)
+    # The folder of a theory may be empty or ".".
+    tidy = {Path(path).as_posix(): text for path, text in files.items()}
+    return RegressionFiles(tidy, answers, layout.then)
 
 
 def right_answers(found: FindingFolder) -> list[str] | None:
@@ -129,8 +131,3 @@ def _comments(layout: RegressionTest, options: Sequence[str], lines: Sequence[st
             yield f"; {comment.format(options=' '.join(options))}\n"
         elif "{line}" in comment:
             yield from (f"; {comment.format(line=line)}\n" for line in lines)
-
-
-def _tidy(path: str) -> str:
-    """A path without empty and ``.`` parts."""
-    return Path(path).as_posix()
