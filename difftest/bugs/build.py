@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -231,7 +231,8 @@ def _examined(
 ) -> Iterator[_Examined]:
     """Examine triggers, ``jobs`` at a time, in whatever order they end."""
 
-    def work(runner: Runner, trigger: Trigger, runs: dict[str, Seen]) -> _Examined:
+    def work(runner: Runner, item: tuple[Trigger, dict[str, Seen]]) -> _Examined:
+        trigger, runs = item
         case = Case(trigger, shelf, runner, settings.seconds, settings.probes, runs, stop)
         known = set(runs)
         found = case.examine()
@@ -239,17 +240,9 @@ def _examined(
             found = [reduce_bug(one, shelf, settings.reduce, settings.seconds, runner) for one in found]
         return trigger, found, {r: seen for r, seen in case.runs.items() if r not in known}
 
-    source = iter(triggers)
+    waiting = takewhile(lambda _: not stop.is_set(), triggers)
+    items = ((trigger, store.runs(trigger, settings.seconds)) for trigger in waiting)
     with RunnerPool(jobs, "exhume-bugs") as pool:
-        running: set[Future[_Examined]] = set()
-        while True:
-            for trigger in source if not stop.is_set() else ():
-                running.add(pool.submit(work, trigger, store.runs(trigger, settings.seconds)))
-                if len(running) > jobs:
-                    break
-            if not running:
-                return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                with suppress(Stopped):
-                    yield future.result()
+        for future in pool.as_done(work, items):
+            with suppress(Stopped):
+                yield future.result()

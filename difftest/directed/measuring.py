@@ -13,7 +13,6 @@ import shutil
 import stat
 import threading
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -154,26 +153,24 @@ def _measured(
 ) -> Iterator[_Measured | None]:
     """The runs of the formulas, in whatever order they end; None for one that the map has."""
 
-    def work(runner: Runner, key: str, formula: Formula, folder: Path) -> _Measured:
-        return key, _run(runner, solver, formula, seconds, folder), folder
-
-    with RunnerPool(jobs, "exhume-coverage") as pool:
-        running: set[Future[_Measured]] = set()
+    def items() -> Iterator[tuple[str, Formula, Path] | None]:
         started: set[str] = set()
         for number, formula in enumerate(formulas):
             if stop.is_set():
-                break
+                return
             key = formula_key(*formula)
-            if key in started or store.has(key, seconds):
-                yield None
-                continue
+            is_known = key in started or store.has(key, seconds)
             started.add(key)
-            running.add(pool.submit(work, key, formula, scratch / str(number)))
-            # One is ready for whoever ends first: reading takes as long as some runs.
-            while len(running) > jobs:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        for future in running:
+            yield None if is_known else (key, formula, scratch / str(number))
+
+    def work(runner: Runner, item: tuple[str, Formula, Path] | None) -> _Measured | None:
+        if item is None:
+            return None
+        key, formula, folder = item
+        return key, _run(runner, solver, formula, seconds, folder), folder
+
+    with RunnerPool(jobs, "exhume-coverage") as pool:
+        for future in pool.as_done(work, items()):
             yield future.result()
 
 
