@@ -79,8 +79,9 @@ class Tally:
             self.cross_checks[owner, judge, what] += 1
             self._changes.outcomes[CROSSING, judge, owner, what] += 1
 
+        ran = base_name(next(iter(result.verdicts), ""), self.outcomes)
         for kind, counts in result.counts.items():
-            self.add(kind, counts, next(iter(result.verdicts), ""))
+            self.add(kind, counts, ran)
 
     def add(self, kind: str, counts: Mapping[str, int], solver: str = "") -> None:
         """Add further counts of one kind, by name."""

@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from difftest import Limits, Outcome
 from difftest.campaign import state as state_module
+from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.state import CampaignState, ranges
 from difftest.campaign.stored import (
     FILE,
@@ -30,7 +32,9 @@ from difftest.campaign.stored import (
     SettingsDiffer,
     read_campaign,
 )
+from difftest.campaign.tally import Tally
 from difftest.errors import BadOutput
+from solvers.running.outcomes import Verdict
 
 FOUND = FindingState("id1", "crash", "z3", "crash|z3|a.cpp:1", "crash-id1", "skeletons", 7, 1, 1000.0)
 
@@ -130,6 +134,16 @@ def test_a_newer_format_is_reported(tmp_path: Path) -> None:
     opened.close()
     with pytest.raises(NoCampaign, match="format 99"):
         read_campaign(tmp_path)
+
+
+def test_further_counts_of_tests_under_options_are_those_of_the_solver() -> None:
+    """Else a hunt would add rows for each set of options that it tries."""
+    tally = Tally(["z3"])
+    for options in ("", "[a=1]", "[b=2]"):
+        verdicts = {f"z3{options}": Verdict(Outcome.OK, ("sat",), 0.1)}
+        task = RunTask(TestName("s", "", 0), 0, Limits())
+        tally.count(RunResult(task, verdicts, 0.1, counts={"relation core": {"held": 1}}), True)
+    assert tally.take().counted == {("relation core", "held", "z3"): 3}
 
 
 def test_it_stays_small_however_long_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
