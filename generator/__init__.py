@@ -18,5 +18,5 @@ from generator.seeds.source import (
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
 from generator.strategies.enumeration import EnumerationBound, EnumerationStrategy
-from generator.strategies.skeletons import SkeletonOptions, SkeletonStrategy
+from generator.strategies.skeletons import SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy

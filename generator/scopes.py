@@ -7,22 +7,18 @@ the other does not use, so nothing can clash and no binder can catch a foreign s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from generator.seeds.script import SeedScript
-from smtlib import CheckedCommand, Declaration, Naming, Sort, Term, postorder, print_command
+from smtlib import CheckedCommand, Naming, Sort, Term, postorder, print_command
 from smtlib.sorts import indexed, subsorts
 
 
 class Endings(Naming):
-    """Prints what a seed names with an ``ending``; an empty one leaves the names as they are.
+    """Prints what a seed names with an ``ending``; an empty one leaves the names as they are."""
 
-    Symbols that are ``foreign`` to the seed keep their names.
-    """
-
-    def __init__(self, script: SeedScript, ending: str = "", foreign: Collection[Declaration] = ()) -> None:
+    def __init__(self, script: SeedScript, ending: str = "") -> None:
         self.ending = ending
-        self._foreign = frozenset(foreign)
         self._sorts = {c.sort.name for c in script.prelude if c.sort is not None and c.sort.body is None}
         self._sorts.update(d.name for c in script.prelude for d in c.datatypes)
 
@@ -39,10 +35,6 @@ class Endings(Naming):
         name = self.symbol(sort.name) if sort.name in self._sorts else sort.name.lstrip("'")
         name = indexed(name, sort.indices)
         return f"({name} {' '.join(map(self.sort, sort.args))})" if sort.args else name
-
-    def declared(self, declaration: Declaration) -> str:
-        """The text of a function that the seed declares, or that is foreign to it."""
-        return declaration.name if declaration in self._foreign else super().declared(declaration)
 
     def head(self, term: Term) -> str:
         """The text of a term's head."""

@@ -173,9 +173,7 @@ class Drawing:
         if kind < 3:
             return regexes.literal(self.text())
         if kind < 5:
-            return self._chance.choice(
-                (regexes.ALL_CHARACTERS, regexes.ALL, regexes.NONE, regexes.span("a", "b"))
-            )
+            return self._chance.choice(_REGEXES)
         part = self.regex(depth - 1)
         if kind == 5:
             return regexes.star(part)

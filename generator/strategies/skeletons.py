@@ -84,23 +84,6 @@ _UNBINDABLE = ("RegLan",)
 """Sorts that solvers do not quantify over."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkeletonOptions:
-    """Switches of the strategy. ``rules`` off is the paper's variant HistFuzz_r.
-
-    ``themes`` is a key of :data:`THEME_SHARES`. ``incremental`` makes all tests with push, pop and several
-    check-sat, ``incremental_share`` this share of them. ``theories`` narrows the atoms to those whose
-    theories are all named (Core always is).
-    """
-
-    rules: bool = True
-    themes: str = "one"
-    incremental: bool = False
-    incremental_share: float = 0.0
-    theories: frozenset[str] = frozenset()
-    logic: str = "ALL"
-
-
 @dataclass(slots=True)
 class _Placed:
     """An atom in a hole, with the names that fill its slots."""
@@ -164,7 +147,11 @@ class _Draft:
 
 
 class SkeletonStrategy:
-    """Makes test ``index`` from ``(seed, index)`` and the library alone."""
+    """Makes test ``index`` from ``(seed, index)`` and the library alone.
+
+    ``themes`` is a key of :data:`THEME_SHARES`. ``incremental`` makes all tests with push, pop and several
+    check-sat, ``incremental_share`` this share of them.
+    """
 
     name = "skeletons"
 
@@ -172,26 +159,31 @@ class SkeletonStrategy:
         self,
         library: Library,
         seed: int,
-        options: SkeletonOptions | None = None,
         targets: Targets = NO_TARGETS,
+        *,
+        themes: str = "one",
+        incremental: bool = False,
+        incremental_share: float = 0.0,
     ) -> None:
         self.library = library
         self.seed = seed
-        self.options = options or SkeletonOptions()
-        given = {"themes": self.options.themes, "incremental": self.options.incremental_share}
+        self._theme_shares = THEME_SHARES[themes]
+        self._incremental = incremental
+        self._incremental_share = incremental_share
+        given = {"themes": themes, "incremental": incremental_share}
         self.settings = {s.name: given[s.name] for s in SETTINGS if given[s.name] != s.default}
         """The settings that are not the defaults."""
         self._asks = bool(targets)
         self._parts = AcceptedParts(targets)
         parts = self._parts
-        themes = library.themes()
+        groups = library.themes()
         samples = parts.settle(
             lambda: [
                 (parts.sample(atoms, parts.accept_atom), parts.sample(atoms, parts.accept_bound_atom))
-                for _, atoms in themes
+                for _, atoms in groups
             ]
         )
-        named = [(name, _Theme.of(atoms, *some)) for (name, atoms), some in zip(themes, samples, strict=True)]
+        named = [(name, _Theme.of(atoms, *some)) for (name, atoms), some in zip(groups, samples, strict=True)]
         if self._asks:
             # Where nothing is accepted at all, the hunt says so.
             named = [(name, theme) for name, theme in named if theme.accepted] or named
@@ -236,10 +228,10 @@ class SkeletonStrategy:
         draft = _Draft(
             Declarations(),
             theme,
-            _one_of(THEME_SHARES[self.options.themes], chance),
+            _one_of(self._theme_shares, chance),
             _SHARES[int(chance() * len(_SHARES))],
             _CROWDS[int(chance() * len(_CROWDS))],
-            self.options.incremental or _happens(self.options.incremental_share, chance),
+            self._incremental or _happens(self._incremental_share, chance),
         )
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if draft.is_incremental:
@@ -272,7 +264,7 @@ class SkeletonStrategy:
                     draft.issues,
                     self.settings,
                 ),
-                f"(set-logic {self.options.logic})\n",
+                "(set-logic ALL)\n",
                 draft.declarations.text(),
                 body,
             )
@@ -317,7 +309,7 @@ class SkeletonStrategy:
             chosen.append(atom)
             draft.ranks.extend(atom.ranks)
             signature = atom.signature
-            if self.options.rules and signature not in abstract:
+            if signature not in abstract:
                 abstract.add(signature)
                 met.extend(
                     rule
@@ -467,12 +459,14 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
 
 
 def _make(inputs: StrategyInputs) -> SkeletonStrategy:
-    options = SkeletonOptions(
+    return SkeletonStrategy(
+        inputs.library,
+        inputs.settings.seed,
+        inputs.targets,
         themes=str(inputs.values["themes"]),
         incremental=inputs.settings.incremental,
         incremental_share=float(inputs.values["incremental"]),
     )
-    return SkeletonStrategy(inputs.library, inputs.settings.seed, options, inputs.targets)
 
 
 ENTRY = StrategyEntry(
