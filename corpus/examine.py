@@ -10,7 +10,6 @@ from smtlib import (
     ReadError,
     Script,
     Sort,
-    Term,
     check_script,
     default_theories,
     postorder,
@@ -21,8 +20,6 @@ from smtlib.scanner import CHECKS
 WELL_SORTED = "well-sorted"
 READ = "read"
 ERROR = "error"
-
-_MADE_BY_DATATYPES = frozenset(("constructor", "selector", "tester", "updater"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,10 @@ def _traits(script: Script, checked: CheckedScript) -> Traits:
             quantifiers += 1
             operators.add(term.op.name)
         elif kind is Kind.SYMBOL:
-            theories.update(_theory_of_symbol(term))
+            if term.op.declaration is not None and term.op.declaration.is_of_datatype:
+                theories.add("Datatypes")
+            elif term.args:
+                theories.add("UF")
     known = default_theories()
     for name, indices, argument_sorts in heads:
         operators.add(name)
@@ -110,10 +110,3 @@ def _traits(script: Script, checked: CheckedScript) -> Traits:
         theories=tuple(sorted(theories)),
         operators=tuple(sorted(operators)),
     )
-
-
-def _theory_of_symbol(term: Term) -> tuple[str, ...]:
-    declaration = term.op.declaration
-    if declaration is not None and declaration.origin in _MADE_BY_DATATYPES:
-        return ("Datatypes",)
-    return ("UF",) if term.args else ()

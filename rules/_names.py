@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from smtlib import CheckedScript, Declaration, Definition, Sort, Term, Theories, declarations_in
+from smtlib import CheckedScript, Declaration, Definition, Sort, Term, declarations_in
 from smtlib.commands import datatypes_text, declaration_text, definitions_text
 from smtlib.environment import Datatype, is_parameter
 from smtlib.printer import Naming
@@ -42,8 +42,7 @@ class _Group:
 class ScriptNames:
     """What a script introduces: sorts, datatypes, definitions. One per script."""
 
-    def __init__(self, script: CheckedScript, theories: Theories) -> None:
-        self.theories = theories
+    def __init__(self, script: CheckedScript) -> None:
         self.definitions: dict[Declaration, Definition] = script.definitions
         self.groups: dict[str, _Group] = {}
         self.places: dict[Declaration, tuple[str, str]] = {}
@@ -56,11 +55,8 @@ class ScriptNames:
                 self._introduce(command.sort.name, command.sexp)
             elif command.datatypes:
                 self._add_datatypes(command.datatypes, command.sexp)
-            elif command.definitions and command.name in ("define-fun-rec", "define-funs-rec"):
-                for definition in command.definitions:
-                    self.definition_groups[definition.declaration] = command.definitions
-            elif command.definitions:
-                self.definition_groups[command.definitions[0].declaration] = command.definitions
+            for definition in command.definitions:
+                self.definition_groups[definition.declaration] = command.definitions
 
     def _introduce(self, name: str, sexp: SExp) -> None:
         text = sexp_text(sexp)

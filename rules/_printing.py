@@ -79,7 +79,7 @@ class CanonicalPrinter(Naming):
         if op.kind is Kind.OPERATOR:
             self.operators.add(op.name)
         elif op.declaration is not None:
-            if op.declaration.origin in ("constructor", "selector"):
+            if op.declaration.is_of_datatype:
                 return self._datatype_head(term, op.declaration)
             return self.slot(op.declaration)
         return self.renamed_head(term)

@@ -17,7 +17,8 @@ from rules._printing import TOO_LARGE, CanonicalPrinter
 from rules.atoms import Atom, Slot
 from rules.signature import Signatures
 from rules.skeletons import CONNECTIVES, QUANTIFIERS, Skeleton
-from smtlib import BOOL, CheckedScript, Declaration, Kind, Sort, Term, Theories, default_theories
+from smtlib import BOOL, CheckedScript, Declaration, Kind, Term, default_theories
+from smtlib.sorts import subsorts
 
 MAX_HOLES = 2_000
 """Skeletons with more holes are skipped: expanding shared connectives to a tree can be exponential."""
@@ -77,9 +78,9 @@ def decompose_script(script: CheckedScript) -> Iterator[Decomposition]:
 class Decomposer:
     """Decomposes the assertions of one script."""
 
-    def __init__(self, script: CheckedScript, theories: Theories | None = None) -> None:
-        self.theories = theories or default_theories()
-        self.names = ScriptNames(script, self.theories)
+    def __init__(self, script: CheckedScript) -> None:
+        self.theories = default_theories()
+        self.names = ScriptNames(script)
         self.signatures = Signatures(self.names)
         self._expander = Expander(script)
         self._holes: dict[Term, Hole] = {}
@@ -140,9 +141,7 @@ class Decomposer:
         return Slot(tuple([names.sort(s) for s in key.params]), names.sort(key.result))
 
     def _theories(self, printer: CanonicalPrinter, slots: tuple[Slot, ...]) -> frozenset[str]:
-        found = set()
-        for sort in printer.sorts:
-            found |= self._theories_of_sort(sort)
+        found = {self._theory_of_sort(s.name) for sort in printer.sorts for s in subsorts(sort)} - {""}
         for name in printer.operators:
             candidates = {s.theory for s in self.theories.functions.get(name, ())}
             if candidates and not candidates & found:
@@ -153,19 +152,12 @@ class Decomposer:
             found.add("UF")
         return frozenset(found)
 
-    def _theories_of_sort(self, sort: Sort) -> set[str]:
-        found = set()
-        sorts = [sort]
-        for known in sorts:
-            symbol = self.theories.sorts.get(known.name)
-            if known.name in self.names.groups:
-                found.add("Datatypes")
-            elif symbol is not None:
-                found.add(symbol.theory)
-            elif known.name in self.names.user_sorts:
-                found.add("UF")
-            sorts.extend(known.args)
-        return found
+    def _theory_of_sort(self, name: str) -> str:
+        """The theory that a sort shows; empty if none."""
+        if name in self.names.groups:
+            return "Datatypes"
+        symbol = self.theories.sorts.get(name)
+        return symbol.theory if symbol is not None else "UF" if name in self.names.user_sorts else ""
 
 
 def skeleton_of(

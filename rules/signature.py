@@ -21,8 +21,6 @@ from smtlib.environment import is_parameter
 from smtlib.reader import SExp
 from smtlib.sorts import indexed
 
-_SCRIPT_HEADS = {"constructor": "constructor", "selector": "selector"}
-
 
 class Signatures:
     """Computes the signatures of one script's atoms."""
@@ -93,7 +91,7 @@ def _is_symbol(term: Term) -> bool:
         return True
     if kind is Kind.SYMBOL:
         declaration = term.op.declaration
-        return declaration is not None and declaration.origin not in _SCRIPT_HEADS
+        return declaration is not None and not declaration.is_of_datatype
     return False
 
 
@@ -106,7 +104,7 @@ def _coarse_head(term: Term) -> str:
     if op.indices:
         return op.name
     declaration = op.declaration
-    return _SCRIPT_HEADS.get(declaration.origin, "fun") if declaration is not None else "fun"
+    return declaration.origin if declaration is not None and declaration.is_of_datatype else "fun"
 
 
 def _full_head(term: Term) -> str:

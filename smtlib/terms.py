@@ -48,6 +48,11 @@ class Declaration:
 
     __hash__ = object.__hash__
 
+    @property
+    def is_of_datatype(self) -> bool:
+        """Whether it is a constructor or a selector; a tester or updater is one of these, with an index."""
+        return self.origin in ("constructor", "selector")
+
     def __eq__(self, other: object) -> bool:
         return self is other
 

@@ -102,7 +102,7 @@ def _is_function(term: Term) -> bool:
 def is_member(term: Term) -> bool:
     """Whether the term is made with a constructor, selector, tester or updater of a datatype."""
     declaration = term.op.declaration
-    return declaration is not None and declaration.origin in ("constructor", "selector")
+    return declaration is not None and declaration.is_of_datatype
 
 
 def is_declared(sort: Sort) -> bool:
