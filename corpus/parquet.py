@@ -16,7 +16,7 @@ import duckdb
 from base.files import new_file
 from corpus import schema
 from corpus.errors import CorpusError, SchemaMismatch, storage_full
-from corpus.store import Corpus, connect
+from corpus.store import Corpus, connect, sql_text
 
 FORMAT = "exhume-corpus"
 _MANIFEST = "manifest.json"
@@ -42,8 +42,8 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
     try:
         draft.mkdir()
         counts = {}
-        for table in _tables(corpus):
-            target = _quoted(draft / f"{table}.parquet")
+        for table in corpus.tables():
+            target = sql_text((draft / f"{table}.parquet").absolute())
             corpus.connection.execute(
                 f"copy (from {table} order by 1, 2) to {target} (format parquet, compression zstd)"
             )
@@ -72,7 +72,7 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
         schema.migrate(connection, path, manifest.schema)
         corpus = Corpus(draft, connection, write=True)
         with corpus.transaction():
-            for table in _tables(corpus):
+            for table in corpus.tables():
                 _fill(corpus, table, folder, manifest)
         schema.migrate(connection, path)
         if problems := corpus.verify():
@@ -101,7 +101,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
-    source = _quoted(folder / f"{table}.parquet")
+    source = sql_text((folder / f"{table}.parquet").absolute())
     try:
         if table == "migration":  # the new file has its own
             return
@@ -115,12 +115,3 @@ def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
         raise CorpusError(
             f"{folder} is damaged: {table} has {found} rows, not {manifest.tables.get(table)}", folder
         )
-
-
-def _tables(corpus: Corpus) -> list[str]:
-    rows = corpus.rows("select table_name from duckdb_tables() where not internal order by table_name")
-    return [str(name) for (name,) in rows]
-
-
-def _quoted(path: Path) -> str:
-    return "'" + str(path.absolute()).replace("'", "''") + "'"

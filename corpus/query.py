@@ -29,7 +29,7 @@ from rich.text import Text
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
 from corpus.errors import QueryError, QueryTimeout
-from corpus.store import connect_current
+from corpus.store import connect_current, sql_text
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
 """How a result is shown."""
@@ -369,8 +369,7 @@ def _write_parquet(result: Result, path: Path) -> None:
             lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)
             columns = [list(column) for column in zip(*result.rows, strict=True)]
             memory.execute(f"insert into result select {lists}", columns)
-        target = str(path.absolute()).replace("'", "''")
-        memory.execute(f"copy result to '{target}' (format parquet)")
+        memory.execute(f"copy result to {sql_text(path.absolute())} (format parquet)")
 
 
 def _object(result: Result, row: tuple[Any, ...]) -> dict[str, object]:

@@ -130,6 +130,11 @@ class Corpus:
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
+    def tables(self) -> list[str]:
+        """The names of the tables, sorted."""
+        rows = self.rows("select table_name from duckdb_tables() where not internal order by table_name")
+        return [str(name) for (name,) in rows]
+
     def columns(self, table: str) -> Mapping[str, str]:
         """The SQL types of a table's columns, by name, in order."""
         # Table by table: DuckDB takes 0.5 ms for one, and 30 ms to list all.
@@ -266,15 +271,13 @@ class Corpus:
 
     def references(self) -> list[Reference]:
         """The columns with ids of other tables, recognised by their names."""
-        tables = {
-            str(name) for (name,) in self.rows("select table_name from duckdb_tables() where not internal")
-        }
+        tables = self.tables()
         named = {"coarse_id": "signature", "near_duplicate_of": "formula", "superseded_by": "formula"}
         named |= {f"{prefix}{table}_id": table for table in tables for prefix in ("", "coarse_", "output_")}
         named |= {f"{prefix}_text_id": "text" for prefix in ("original", "reduced", "script")}
         return [
             Reference(table, column, named[column])
-            for table in sorted(tables)
+            for table in tables
             for column in sorted(self.columns(table))
             if column in named
         ]
@@ -283,6 +286,11 @@ class Corpus:
 def storable(text: str) -> str:
     """``text`` as valid UTF-8: lone surrogates are escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def sql_text(value: object) -> str:
+    """``value`` as a text in SQL, for statements that take no parameters."""
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def connect(

@@ -9,7 +9,7 @@ import duckdb
 
 from base.files import new_file
 from corpus.errors import CorpusError, storage_full
-from corpus.store import Corpus
+from corpus.store import Corpus, sql_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _copy(corpus: Corpus, draft: Path) -> None:
     row = run("select current_database()").fetchone()
     assert row is not None
     name = str(row[0]).replace('"', '""')
-    run("attach '" + str(draft.absolute()).replace("'", "''") + "' as vacuumed")
+    run(f"attach {sql_text(draft.absolute())} as vacuumed")
     try:
         run(f'copy from database "{name}" to vacuumed')
         run("checkpoint vacuumed")
@@ -66,7 +66,7 @@ def _copy(corpus: Corpus, draft: Path) -> None:
 def _differences(corpus: Corpus, draft: Path) -> str:
     """The tables or rows that the copy lacks; empty if it is complete."""
     with duckdb.connect(str(draft), read_only=True) as copy:
-        for (table,) in corpus.rows("select table_name from duckdb_tables() where not internal"):
+        for table in corpus.tables():
             row = copy.execute(f"select count(*) from {table}").fetchone()
             if row is None or row[0] != corpus.scalar(f"select count(*) from {table}"):
                 return f"rows of {table} are missing"

@@ -19,7 +19,7 @@ import duckdb
 
 from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
-from corpus.store import Corpus, connect
+from corpus.store import Corpus, connect, sql_text
 from miner.archive import Archive, decoded
 from miner.errors import BadInput
 from miner.hosts import DEFAULT, Place, host_named, known_hosts
@@ -233,9 +233,9 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
             return None
         connection = duckdb.connect(":memory:")
         for table in ("tracker", "raw_record", "text"):
-            path = str((source / f"{table}.parquet").absolute()).replace("'", "''")
+            path = sql_text((source / f"{table}.parquet").absolute())
             try:
-                connection.execute(f"create view {table} as from read_parquet('{path}')")
+                connection.execute(f"create view {table} as from read_parquet({path})")
             except duckdb.Error as error:
                 connection.close()
                 raise BadInput(

@@ -21,6 +21,7 @@ import msgspec
 
 from base.files import put_text
 from base.version import VERSION
+from corpus.store import sql_text
 from difftest.bugs.records import REASONS, Benchmark, Bug, Unverified
 from difftest.errors import BadOutput
 
@@ -157,8 +158,7 @@ def _write_parquet(file: Path, columns: Sequence[str], rows: Sequence[_Row]) -> 
         lists = ", ".join(f"unnest(?::{_TYPES.get(name, 'varchar')}[])" for name in columns)
         values = [[_cell(row.get(name)) for row in rows] for name in columns]
         opened.execute(f"insert into data select {lists}", values)
-        target = "'" + str(file).replace("'", "''") + "'"
-        opened.execute(f"copy data to {target} (format parquet, compression zstd)")
+        opened.execute(f"copy data to {sql_text(file)} (format parquet, compression zstd)")
 
 
 def _write_sqlite(file: Path, tables: dict[str, list[_Row]]) -> None:

@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 from base.errors import ExhumeError  # noqa: E402
 from base.files import new_file, put_json  # noqa: E402
 from base.locks import lock_folder, locked  # noqa: E402
+from corpus.store import sql_text  # noqa: E402
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
 from difftest.bugs.statistics import Comparison, Fuzzer, compare  # noqa: E402
 from difftest.campaign.stored import read_campaign  # noqa: E402
@@ -492,8 +493,7 @@ def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> 
         if rows:
             values = [[_cell(row.get(name)) for name in columns] for row in rows]
             opened.executemany(f"insert into data values ({', '.join('?' * len(columns))})", values)
-        target = "'" + str(draft).replace("'", "''") + "'"
-        opened.execute(f"copy data to {target} (format parquet, compression zstd)")
+        opened.execute(f"copy data to {sql_text(draft)} (format parquet, compression zstd)")
 
 
 def _cell(value: Any) -> Any:
