@@ -1,4 +1,4 @@
 """The corpus: a DuckDB file of issues, formulas and what was learned from them.
 
-Imports ``base``, ``smtlib`` and ``rules``.
+Imports ``base``, ``smtlib``, ``solvers`` and ``rules``.
 """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -155,11 +156,11 @@ def find_answers(
     """
     versions = {solver: version_of(solver) for solver in REFERENCES}
     known = {solver: dict(store.outcomes(solver, versions[solver])) for solver in REFERENCES}
-    probers = {s: Prober(s, jobs, seconds=SECONDS, solve=True) for s in REFERENCES}
     asked: set[str] = set()
     digests: dict[str, None] = {}
     done = 0
-    try:
+    with ExitStack() as stack:
+        probers = {s: stack.enter_context(Prober(s, jobs, seconds=SECONDS, solve=True)) for s in REFERENCES}
         waiting = iter(texts)
         while chunk := dict(islice(waiting, _CHUNK)):
             digests.update(dict.fromkeys(chunk))
@@ -176,9 +177,6 @@ def find_answers(
                     progress(done, total)
                 open_texts = {d: t for d, t in open_texts.items() if answers[d] in _DECIDED}
             progress(done, total)
-    finally:
-        for prober in probers.values():
-            prober.close()
     pairs = [tuple(known[s].get(digest) for s in REFERENCES) for digest in digests]
     return LabelReport(
         len(digests),

@@ -30,12 +30,11 @@ from smtlib import CheckedScript
 OnChecked = Callable[[int, CheckedScript], None]
 """Called with the id and the checked script of each new readable formula, in the same transaction."""
 
-_FORMULA_COLUMN_NAMES = """
+_FORMULA_COLUMNS = """
 id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
 error_column logic commands assertions check_sats pushes quantifiers terms theories operators command_line
 solver solver_version expected bug_class decomposed script_text_id actual flags
-"""
-_FORMULA_COLUMNS = _FORMULA_COLUMN_NAMES.split()
+""".split()
 _ISSUE_COLUMNS = [
     field.name
     for field in fields(Issue)

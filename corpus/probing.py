@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from corpus.acceptance import Acceptance, Prober, version_of
@@ -52,8 +53,8 @@ def probe_formulas(
     everything = sorted(set().union(*unasked.values()))
     asked = dict.fromkeys(solvers, 0)
     accepted = dict.fromkeys(solvers, 0)
-    probers = {solver: Prober(solver, jobs) for solver in solvers if unasked[solver]}
-    try:
+    with ExitStack() as stack:
+        probers = {s: stack.enter_context(Prober(s, jobs)) for s in solvers if unasked[s]}
         for start in range(0, len(everything), _CHUNK):
             chunk = _forms(corpus, everything[start : start + _CHUNK])
             with corpus.transaction():
@@ -67,9 +68,6 @@ def probe_formulas(
                     accepted[solver] += sum(answer.accepted for answer in answers)
             if progress is not None:
                 progress(start + len(chunk), len(everything))
-    finally:
-        for prober in probers.values():
-            prober.close()
     return [ProbeReport(s, versions[s], asked[s], accepted[s]) for s in solvers]
 
 
