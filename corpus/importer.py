@@ -8,12 +8,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
 from corpus.errors import CorpusError
-from corpus.intake import Intake, OnChecked
+from corpus.intake import Intake
+from corpus.learned import Decompositions
 from corpus.records import FormulaSource, Issue, Tracker
 from corpus.store import Corpus, storable
 from solvers.registry import named_solver
@@ -70,8 +71,7 @@ def import_paths(
     *,
     tracker: str | None = None,
     max_bytes: int = MAX_BYTES,
-    on_checked: OnChecked | None = None,
-    before_commit: Callable[[], None] | None = None,
+    learner: Decompositions | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
     """Import files and folders in the order of their names; known formulas stay unchanged.
@@ -79,7 +79,7 @@ def import_paths(
     Args:
         tracker: overrides the trackers derived from the paths.
         max_bytes: larger files become rows with an error.
-        on_checked, before_commit: hooks that let :mod:`corpus.learn` decompose in the same pass.
+        learner: decomposes new formulas in the same pass.
         progress: called with the number of files done and the total.
     """
     report = ImportReport()
@@ -87,54 +87,51 @@ def import_paths(
     intake = Intake(corpus)
     for chunk in _chunks(files):
         with corpus.transaction():
-            _import_chunk(intake, chunk, tracker, max_bytes, on_checked, report)
-            if before_commit is not None:
-                before_commit()
+            for added in intake.add_formulas(
+                _sources(intake, chunk, tracker, max_bytes), None if learner is None else learner.take
+            ):
+                report.files += 1
+                report.new += added.new
+                report.known += not added.new
+            if learner is not None:
+                learner.flush()
         if progress is not None:
             progress(report.files, len(files))
     _count_statuses(corpus, report)
     return report
 
 
-def _import_chunk(
-    intake: Intake,
-    files: list[_File],
-    tracker: str | None,
-    max_bytes: int,
-    on_checked: OnChecked | None,
-    report: ImportReport,
-) -> None:
+def _sources(intake: Intake, files: list[_File], tracker: str | None, max_bytes: int) -> list[FormulaSource]:
+    """The files as formulas; their trackers and issues are added if they are missing."""
     origins = [origin_of(file.relative, file.folder) for file in files]
-    names = [tracker or origin.tracker for origin in origins]
+    if tracker:
+        origins = [replace(origin, tracker=tracker) for origin in origins]
     trackers = {
         name: intake.add_tracker(Tracker(name, "folder", None, named_solver(name)))
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys(origin.tracker for origin in origins)
     }
-    issues: dict[tuple[str, int], int] = {}
-    for name in trackers:
-        numbers = [o.issue for n, o in zip(names, origins, strict=True) if n == name and o.issue is not None]
-        issues.update(_issue_ids(intake, trackers[name], name, list(dict.fromkeys(numbers))))
+    issues = {
+        name: _issue_ids(
+            intake, ident, [o.issue for o in origins if o.tracker == name and o.issue is not None]
+        )
+        for name, ident in trackers.items()
+    }
     sources = []
-    for file, origin, name in zip(files, origins, names, strict=True):
-        where = f"{name}:{file.relative}"
-        issue_id = None
+    for file, origin in zip(files, origins, strict=True):
+        where, issue_id = f"{origin.tracker}:{file.relative}", None
         if origin.issue is not None:
-            where = f"{name}#{origin.issue}/{Path(file.relative).name}"
-            issue_id = issues[name, origin.issue]
-        sources.append(_read(file, where, trackers[name], issue_id, origin.position, max_bytes))
-    for added in intake.add_formulas(sources, on_checked):
-        report.files += 1
-        report.new += added.new
-        report.known += not added.new
+            where = f"{origin.tracker}#{origin.issue}/{Path(file.relative).name}"
+            issue_id = issues[origin.tracker][origin.issue]
+        sources.append(_read(file, where, trackers[origin.tracker], issue_id, origin.position, max_bytes))
+    return sources
 
 
-def _issue_ids(intake: Intake, tracker_id: int, name: str, numbers: list[int]) -> dict[tuple[str, int], int]:
-    """The ids of the issues; mined issues stay unchanged."""
-    stored = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
-    missing = [number for number in numbers if number not in stored]
+def _issue_ids(intake: Intake, tracker_id: int, numbers: list[int]) -> dict[int, int]:
+    """The ids of a tracker's issues by number, with these among them; stored issues stay unchanged."""
+    ids = dict(intake.corpus.rows("select number, id from issue where tracker_id = ?", [tracker_id]))
+    missing = [number for number in dict.fromkeys(numbers) if number not in ids]
     added = intake.add_issues(tracker_id, [Issue("", number) for number in missing])
-    stored.update((number, a.id) for number, a in zip(missing, added, strict=True))
-    return {(name, number): stored[number] for number in numbers}
+    return ids | {number: a.id for number, a in zip(missing, added, strict=True)}
 
 
 def _count_statuses(corpus: Corpus, report: ImportReport) -> None:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from base.version import VERSION
 from corpus.examine import examine
-from corpus.importer import MAX_BYTES, ImportReport, import_paths
+from corpus.importer import ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
 from corpus.store import Corpus
 from rules import MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
@@ -64,13 +63,7 @@ def learn(
         baskets = list(transactions(corpus, coarse).values())
         mined = found[coarse] = mine([frozenset(b) for b in baskets], min_support, min_confidence)
         new += store_rule_set(
-            corpus,
-            mined,
-            baskets,
-            coarse=coarse,
-            min_support=min_support,
-            min_confidence=min_confidence,
-            version=VERSION,
+            corpus, mined, baskets, coarse=coarse, min_support=min_support, min_confidence=min_confidence
         ).new
     skipped = corpus.rows(
         """select skipped, count(*) from assertion join current_formula as f on f.id = formula_id
@@ -92,20 +85,11 @@ def import_and_decompose(
     paths: Iterable[Path | str],
     *,
     tracker: str | None = None,
-    max_bytes: int = MAX_BYTES,
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import files and decompose them in the same pass; see :func:`corpus.importer.import_paths`."""
     learner = Decompositions(corpus)
-    report = import_paths(
-        corpus,
-        paths,
-        tracker=tracker,
-        max_bytes=max_bytes,
-        on_checked=learner.take,
-        before_commit=learner.flush,
-        progress=progress,
-    )
+    report = import_paths(corpus, paths, tracker=tracker, learner=learner, progress=progress)
     refresh_counts(corpus)
     return report
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from base.version import VERSION
 from corpus.records import Added
 from corpus.store import Corpus, digest
 from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, decompose_script, operator_of
@@ -22,8 +23,8 @@ from smtlib import CheckedScript
 class Decompositions:
     """Collects decomposed assertions; :meth:`flush` stores them, inside a transaction.
 
-    :meth:`take` and :meth:`flush` are hooks of :meth:`corpus.intake.Intake.add_formulas` and
-    :func:`corpus.importer.import_paths`, so that a formula is read once. Discard it if the transaction fails.
+    :meth:`take` can be the hook of :meth:`corpus.intake.Intake.add_formulas`, so that a formula is read once.
+    Discard it if the transaction fails.
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -208,10 +209,9 @@ def store_rule_set(
     coarse: bool,
     min_support: int,
     min_confidence: float,
-    version: str,
 ) -> Added:
     """Store the rules mined from ``baskets``, unless the newest rule set of this kind has the same input,
-    parameters and rules. ``version``: of exhume.
+    parameters and rules.
     """
     rules = [(r.antecedent, r.consequent, r.support, r.confidence, r.lift) for r in mined]
     key = digest(_json([coarse, min_support, min_confidence, rules, [list(b) for b in baskets]]))
@@ -224,7 +224,7 @@ def store_rule_set(
         ident = corpus.new_ids("rule_set", 1)[0]
         found = (mined.transactions, mined.itemsets, mined.max_length, mined.complete, len(mined))
         now = datetime.now(UTC).replace(tzinfo=None)
-        row = (ident, coarse, min_support, min_confidence, *found, key, version, now)
+        row = (ident, coarse, min_support, min_confidence, *found, key, VERSION, now)
         corpus.insert("rule_set", _RULE_SET_COLUMNS, [row])
         signatures = dict(corpus.rows("select text, id from signature where coarse = ?", [coarse]))
         rows = [

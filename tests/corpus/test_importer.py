@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import CorpusError
 from corpus.importer import ImportReport, Origin, decode, import_paths, origin_of
+from corpus.learned import Decompositions
 from corpus.records import Issue, Tracker
 from corpus.store import Corpus
 from smtlib import CheckedScript
@@ -252,21 +253,24 @@ def test_marks_and_utf_16_are_read() -> None:
     assert decode("\ufeff(exit)".encode("utf-16-le")) == "(exit)"
 
 
-def test_hooks_see_each_new_formula_that_reads_before_its_commit(tmp_path: Path, folder: Path) -> None:
+def test_a_learner_sees_each_new_formula_that_reads_before_its_commit(tmp_path: Path, folder: Path) -> None:
     seen: list[tuple[int, int]] = []
     commits: list[int] = []
     progress: list[tuple[int, int]] = []
 
-    def notice(formula: int, checked: CheckedScript) -> None:
-        seen.append((formula, len(checked.assertions)))
+    class Noticing(Decompositions):
+        def take(self, formula_id: int, checked: CheckedScript) -> None:
+            seen.append((formula_id, len(checked.assertions)))
+
+        def flush(self) -> None:
+            commits.append(len(seen))
 
     with Corpus.open(tmp_path / "c", write=True) as corpus:
         for _ in range(2):
             import_paths(
                 corpus,
                 [folder],
-                on_checked=notice,
-                before_commit=lambda: commits.append(len(seen)),
+                learner=Noticing(corpus),
                 progress=lambda done, total: progress.append((done, total)),
             )
         # The fifth has a sort error in its only assertion: nothing is left of it, but it was seen.

@@ -194,9 +194,7 @@ INT_RULES = (
 
 
 def store(corpus: Corpus, mined: RuleSet, coarse: bool = False, min_support: int = 9) -> Added:
-    return store_rule_set(
-        corpus, mined, [("a",)], coarse=coarse, min_support=min_support, min_confidence=0.5, version="0.1.0"
-    )
+    return store_rule_set(corpus, mined, [("a",)], coarse=coarse, min_support=min_support, min_confidence=0.5)
 
 
 def test_the_same_rule_set_is_stored_once_in_a_row(tmp_path: Path, corpus: Corpus) -> None:
