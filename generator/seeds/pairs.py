@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from generator.declaring import StrategyInputs
 from generator.limits import refusal
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Seed, SeedSource
-from generator.seeds.strategy import SeedStrategy
-from generator.settings import Value
+from generator.seeds.source import Seed
+from generator.seeds.strategy import Mutant, SeedStrategy
 
 MAX_TERMS = 10_000
 """Formulas with more distinct terms are not joined: each test would take a tenth of a second to print, and
@@ -19,7 +19,7 @@ solvers rarely decide it."""
 PARTNERS = 20
 """Partners that are tried for a seed."""
 
-TRIES = 3
+_TRIES = 3
 """At most this many joins are made per test of a pair, since some come out the same."""
 
 _KEPT = 256
@@ -29,16 +29,9 @@ _KEPT = 256
 class PairStrategy(SeedStrategy):
     """Base of the strategies that join two seeds. ``counts`` has what could not be joined, by cause."""
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value],
-        per_seed: int,
-        solvers: Sequence[str],
-    ) -> None:
-        super().__init__(seeds, seed, settings, per_seed)
-        self.solvers = tuple(solvers)
+    def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
+        super().__init__(inputs.seeds, inputs.settings.seed, inputs.values, per_seed)
+        self.solvers = inputs.settings.solvers
         self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
 
@@ -69,6 +62,18 @@ class PairStrategy(SeedStrategy):
             if len(self._halves) > _KEPT:
                 self._halves.popitem(last=False)
         return found
+
+    def different(self, join: Callable[[], Mutant]) -> Iterator[Mutant]:
+        """Different joins of a pair, ``per_seed`` of them; fewer where small formulas allow no more."""
+        seen: set[str] = set()
+        for _ in range(_TRIES * self.per_seed):
+            mutant = join()
+            text = mutant.text()
+            if text not in seen:
+                seen.add(text)
+                yield mutant
+            if len(seen) == self.per_seed:
+                return
 
 
 def conjunction(texts: Sequence[str]) -> str:

@@ -113,7 +113,13 @@ class SeedStrategy(ABC):
         implied_by = mutant.implied_by() if mutant.implied_by else None
         implies = mutant.implies() if mutant.implies else None
         return GeneratedTest(
-            *(index, text, self.name, (), (), (), head[2], mutant.known, implied_by, implies),
+            index,
+            text,
+            self.name,
+            issues=head[2],
+            known=mutant.known,
+            implied_by=implied_by,
+            implies=implies,
             only=mutant.only,
             judged_by=mutant.judged_by,
         )

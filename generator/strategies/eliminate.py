@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
@@ -42,11 +43,7 @@ class Eliminate(SeedStrategy):
                 continue
             repeats = 0
             made.add(text)
-            yield _mutant(seed, text)
-
-
-def _mutant(seed: Seed, text: str) -> Mutant:
-    return Mutant(lambda: text, (seed,), judged_by="elimination")
+            yield Mutant(partial(str, text), (seed,), judged_by="elimination")
 
 
 def _text(script: SeedScript, constants: Sequence[Declaration], chance: random.Random) -> str:

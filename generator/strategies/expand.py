@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from generator.declaring import StrategyEntry, StrategyInputs
+from generator.declaring import StrategyEntry
 from generator.rewriting.instances import (
     INSTANCES,
     OPEN_SHARE,
@@ -22,7 +22,6 @@ from generator.rewriting.instances import (
     OpenText,
     draw_values,
     names_of,
-    printed_rules,
 )
 from generator.rewriting.rules import Rule, Unknown
 from generator.strategies.mutation.places import Place
@@ -122,17 +121,12 @@ def _matches(pattern: Term, term: Term, known: dict[Declaration, Term]) -> bool:
     )
 
 
-def _make(inputs: StrategyInputs) -> Expand:
-    given = inputs.settings
-    return Expand(inputs.seeds, given.seed, inputs.values, given.solvers, printed_rules())
-
-
 ENTRY = StrategyEntry(
     "expand",
     "terms of a formula replaced by larger equal ones, by a solver's rewrite rules from right to left",
     "seeds",
     "the answer of its seed, where that is known",
-    _make,
+    Expand,
     frozenset(("seeds",)),
     GRAFT_SETTINGS,
 )

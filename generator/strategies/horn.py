@@ -9,14 +9,14 @@ rules, some tests have rules and a query about them instead.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.declaring import StrategyEntry
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Seed, SeedSource
+from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
 from smtlib.printer import all_of, sort_text
@@ -41,10 +41,10 @@ class Horn(SeedStrategy):
 
     name = "horn"
 
-    def __init__(
-        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int, has_rules: bool
-    ) -> None:
-        super().__init__(seeds, seed, settings, per_seed)
+    def __init__(self, inputs: StrategyInputs) -> None:
+        given, values = inputs.settings, inputs.values
+        super().__init__(inputs.seeds, given.seed, values, integer(values, "tests"))
+        has_rules = any(parse_spec(solver).kin in ONLY for solver in given.solvers)
         self._rules_share = _RULES_SHARE if has_rules else 0.0
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
@@ -205,13 +205,7 @@ ENTRY = StrategyEntry(
     about="Horn clauses whose conditions and steps come from a seed formula",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Horn(
-        inputs.seeds,
-        inputs.settings.seed,
-        inputs.values,
-        integer(inputs.values, "tests"),
-        any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers),
-    ),
+    make=Horn,
     needs=frozenset(("seeds",)),
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
 )

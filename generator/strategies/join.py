@@ -15,13 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from generator.declaring import StrategyEntry
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.questions import is_standard
 from generator.seeds.halves import Half, Place
-from generator.seeds.pairs import PARTNERS, TRIES, PairStrategy, conjunction
-from generator.seeds.source import Seed, SeedSource
+from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
+from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from generator.text import comment
 from smtlib import Declaration, Sort
 from smtlib.sorts import BOOL
@@ -45,10 +45,8 @@ class Join(PairStrategy):
 
     name = "join"
 
-    def __init__(
-        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
-    ) -> None:
-        super().__init__(seeds, seed, settings, integer(settings, "tests"), solvers)
+    def __init__(self, inputs: StrategyInputs) -> None:
+        super().__init__(inputs, integer(inputs.values, "tests"))
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Joins of ``seed`` with one partner; none if no partner fits."""
@@ -61,22 +59,10 @@ class Join(PairStrategy):
             if not why:
                 second = self.half(partner, first.ending)
                 if shared := _shared(first, second):
-                    yield from self._of_pair(first, second, shared, chance)
+                    yield from self.different(partial(_joined, first, second, shared, chance))
                     return
                 why = "no constants of one sort"
             self.counts[f"pair: {why}"] += 1
-
-    def _of_pair(self, first: Half, second: Half, shared: _Shared, chance: random.Random) -> Iterator[Mutant]:
-        """Different joins of a pair; fewer where small formulas allow no more."""
-        seen: set[str] = set()
-        for _ in range(TRIES * self.per_seed):
-            mutant = _joined(first, second, shared, chance)
-            text = mutant.text()
-            if text not in seen:
-                seen.add(text)
-                yield mutant
-            if len(seen) == self.per_seed:
-                return
 
 
 def _shared(first: Half, second: Half) -> _Shared:
@@ -127,7 +113,7 @@ ENTRY = StrategyEntry(
     "two seeds joined by a connective, with some constants of the one in the places of the other's",
     "seeds",
     "sat or unsat, where it follows from the seeds' own",
-    lambda inputs: Join(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    Join,
     frozenset(("seeds",)),
     SETTINGS,
 )

@@ -76,7 +76,7 @@ ENTRY = StrategyEntry(
     "type-aware operator mutation: an operator replaced by another of the same rank, in chains",
     "seeds",
     "nothing",
-    lambda inputs: OpFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    OpFuzz,
     frozenset(("seeds",)),
     COMMON_SETTINGS,
 )

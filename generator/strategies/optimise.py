@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
@@ -41,11 +42,8 @@ class Optimise(SeedStrategy):
         conditions = [term for term in script.closed if term.sort is BOOL]
         # z3 says that it does not support optimisation with quantifiers.
         while (terms or conditions) and not script.is_quantified:
-            yield _mutant(seed, _text(script, terms, conditions, chance))
-
-
-def _mutant(seed: Seed, text: str) -> Mutant:
-    return Mutant(lambda: text, (seed,), only=ONLY, judged_by="optimum")
+            text = _text(script, terms, conditions, chance)
+            yield Mutant(partial(str, text), (seed,), only=ONLY, judged_by="optimum")
 
 
 def _text(

@@ -29,8 +29,6 @@ from generator.rewriting.instances import (
     width_of_some,
 )
 from generator.rewriting.rules import Rule, Unknown
-from generator.seeds.source import SeedSource
-from generator.settings import Value
 from generator.strategies.mutation.places import Place
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import Declaration, Term
@@ -47,15 +45,10 @@ class RuleStrategy(GraftStrategy):
     draws = 6
     """Draws of a rule until one fits and has an instance over sorts that the formula has."""
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value],
-        solvers: Sequence[str],
-        rules: Sequence[Rule],
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers)
+    def __init__(self, inputs: StrategyInputs, rules: Sequence[Rule] | None = None) -> None:
+        """``rules`` are those that a solver prints if none are given."""
+        super().__init__(inputs)
+        rules = printed_rules() if rules is None else rules
         self._rules = sha256("".join(map(repr, rules)).encode()).hexdigest()
         self.index(rules)
 
@@ -148,17 +141,12 @@ class Rewrites(RuleStrategy):
         return graft if graft and self.is_known(graft) else None
 
 
-def _make(inputs: StrategyInputs) -> Rewrites:
-    given = inputs.settings
-    return Rewrites(inputs.seeds, given.seed, inputs.values, given.solvers, printed_rules())
-
-
 ENTRY = StrategyEntry(
     "rewrites",
     "left sides of a solver's rewrite rules in the places of a formula's terms, over its own terms",
     "seeds",
     "nothing",
-    _make,
+    Rewrites,
     frozenset(("seeds",)),
     GRAFT_SETTINGS,
 )

@@ -13,14 +13,14 @@ Definition 2.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Seed, SeedSkipped, SeedSource
-from generator.settings import Setting, Value
+from generator.seeds.source import Seed, SeedSkipped
+from generator.settings import Setting
 from generator.strategies.mutation.places import Place
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import BOOL, Declaration, Term, TermTable, postorder
@@ -81,19 +81,18 @@ class Theorems(GraftStrategy):
 
     name = "theorems"
 
-    def __init__(
-        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers)
-        self._unsat = float(settings["unsat"])
+    def __init__(self, inputs: StrategyInputs) -> None:
+        super().__init__(inputs)
+        self._unsat = float(inputs.values["unsat"])
         self._grafts: dict[str, Graft | None] = {}
-        if not seeds.count("unsat"):
+        name = self.seeds.name
+        if not self.seeds.count("unsat"):
             raise GenerationError(
-                f"theorems needs seeds whose answer is known to be unsat, and {seeds.name} has none:"
+                f"theorems needs seeds whose answer is known to be unsat, and {name} has none:"
                 " run 'exhume label'"
             )
         if not any(map(self._graft, self._unsat_seeds())):
-            raise GenerationError(f"theorems: no unsatisfiable seed of {seeds.name} can stand in a formula")
+            raise GenerationError(f"theorems: no unsatisfiable seed of {name} can stand in a formula")
 
     def _unsat_seeds(self) -> Iterator[Seed]:
         """The unsatisfiable seeds that can be used."""
@@ -197,17 +196,12 @@ class Theorems(GraftStrategy):
         return script.table.copy().operator("and", script.assertions, BOOL) if others else first
 
 
-def _make(inputs: StrategyInputs) -> Theorems:
-    given = inputs.settings
-    return Theorems(inputs.seeds, given.seed, inputs.values, given.solvers)
-
-
 ENTRY = StrategyEntry(
     "theorems",
     "unsatisfiable formulas of past bugs put into formulas, over their terms, where they change nothing",
     "seeds with answers",
     "the answer of its seed, or unsat",
-    _make,
+    Theorems,
     frozenset(("seeds", "answers")),
     (
         *GRAFT_SETTINGS,

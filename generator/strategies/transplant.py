@@ -18,10 +18,9 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.library import Library
 from generator.scopes import free_prefix, names_of
-from generator.seeds.source import Seed, SeedSource
-from generator.settings import Setting, Value
+from generator.seeds.source import Seed
+from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import is_literal, is_value
 from generator.strategies.mutation.operators import Operators, apply_declaration
@@ -307,19 +306,12 @@ class Transplant(GraftStrategy):
 
     name = "transplant"
 
-    def __init__(
-        self,
-        library: Library,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value],
-        solvers: Sequence[str],
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers)
-        self.library = library
-        self._foreign = float(settings["foreign"])
+    def __init__(self, inputs: StrategyInputs) -> None:
+        super().__init__(inputs)
+        self.library = inputs.library
+        self._foreign = float(inputs.values["foreign"])
         self._by_sorts: dict[frozenset[str], list[AtomTemplate]] = defaultdict(list)
-        for atom in library.atoms:
+        for atom in self.library.atoms:
             # An atom of functions and literals alone would say nothing about the formula.
             if not all(params for params, _ in atom.ranks):
                 sorts = frozenset(sort for params, result in atom.ranks for sort in (*params, result))
@@ -426,17 +418,12 @@ def _is_plain(term: Term) -> bool:
     )
 
 
-def _make(inputs: StrategyInputs) -> Transplant:
-    given = inputs.settings
-    return Transplant(inputs.library, inputs.seeds, given.seed, inputs.values, given.solvers)
-
-
 ENTRY = StrategyEntry(
     "transplant",
     "atoms of past bugs in the places of a formula's own, over its own terms, in chains",
     "a learned corpus and seeds",
     "nothing",
-    _make,
+    Transplant,
     frozenset(("library", "seeds")),
     (
         *GRAFT_SETTINGS,

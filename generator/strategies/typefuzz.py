@@ -13,11 +13,11 @@ present, and boundary values of their sort, take the place of literals and serve
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from generator.declaring import StrategyEntry
-from generator.seeds.source import Seed, SeedSource
-from generator.settings import Setting, Value
+from generator.declaring import StrategyEntry, StrategyInputs
+from generator.seeds.source import Seed
+from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import LITERAL_SORTS, is_literal, new_literal
 from generator.strategies.mutation.operators import EXPONENTS, Shape
@@ -36,11 +36,9 @@ class TypeFuzz(TermStrategy[Chain]):
 
     name = "typefuzz"
 
-    def __init__(
-        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
-    ) -> None:
-        super().__init__(seeds, seed, settings, solvers)
-        self._literal_share = float(settings["literals"])
+    def __init__(self, inputs: StrategyInputs) -> None:
+        super().__init__(inputs)
+        self._literal_share = float(inputs.values["literals"])
 
     def start(self, seed: Seed) -> Chain:
         """The seed's assertions and the terms in them."""
@@ -128,7 +126,7 @@ ENTRY = StrategyEntry(
     "generative type-aware mutation: subterms replaced by operators over terms at hand, in chains",
     "seeds",
     "nothing",
-    lambda inputs: TypeFuzz(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    TypeFuzz,
     frozenset(("seeds",)),
     (*COMMON_SETTINGS, Setting("literals", 0.15, "share of mutations that change a constant", 0, 1)),
 )

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from generator.declaring import StrategyEntry
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.halves import Half, Place
-from generator.seeds.pairs import PARTNERS, TRIES, PairStrategy, conjunction
+from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Answer, Seed, SeedSkipped, SeedSource, random_for
+from generator.seeds.source import Answer, Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from generator.strategies.fusion.functions import (
     Fusion,
     FusionFunction,
@@ -40,7 +40,6 @@ from generator.text import comment
 from smtlib import Declaration, Sort, postorder
 from smtlib.reader import sexp_text
 from smtlib.signature import Bindings
-from solvers.registry import REFERENCES
 
 PER_PAIR = 10
 """Tests in a row that come from one pair of seeds."""
@@ -88,19 +87,13 @@ class FusionStrategy(PairStrategy):
 
     name = "fusion"
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value] | None = None,
-        solvers: Sequence[str] = REFERENCES,
-    ) -> None:
-        values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
-        super().__init__(seeds, seed, values, PER_PAIR, solvers)
-        self.pairs = integer(values, "pairs")
+    def __init__(self, inputs: StrategyInputs) -> None:
+        super().__init__(inputs, PER_PAIR)
+        seeds = self.seeds
+        self.pairs = integer(inputs.values, "pairs")
         self._ways: dict[tuple[object, ...], _Ways] = {}
         self._accepted: dict[tuple[object, ...], bool] = {}
-        answer_setting = values["answer"]
+        answer_setting = inputs.values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
         self.answers = [a for a in known if answer_setting in ("both", a) and seeds.count(a)]
         if not self.answers:
@@ -111,7 +104,7 @@ class FusionStrategy(PairStrategy):
         self._orders: dict[Answer, list[int]] = {}
         for answer in self.answers:
             self._orders[answer] = list(range(seeds.count(answer)))
-            random_for(seed, 0, f"fusion order {answer}").shuffle(self._orders[answer])
+            random_for(self.seed, 0, f"fusion order {answer}").shuffle(self._orders[answer])
         self._unsat = self._share_of_unsat()
 
     def _share_of_unsat(self) -> int:
@@ -178,14 +171,7 @@ class FusionStrategy(PairStrategy):
             self.counts[f"pair: {why}"] += 1
             return
         seeds = (seed, partner)
-        seen: set[str] = set()
-        for _ in range(TRIES * PER_PAIR):
-            text, notes = self._joined(first, second, chance)
-            if text not in seen:
-                seen.add(text)
-                yield Mutant(partial(str, text), seeds, notes, (seed.answer,))
-            if len(seen) == PER_PAIR:
-                return
+        yield from self.different(partial(self._joined, first, second, seeds, chance))
 
     def _fusible(self, first: Half, second: Half) -> bool:
         xs = {d.result for d in first.occurrences}
@@ -206,10 +192,10 @@ class FusionStrategy(PairStrategy):
             self._accepted[key] = self.seeds.targets.accept_terms(terms, bound=False)
         return self._accepted[key]
 
-    def _joined(self, first: Half, second: Half, chance: random.Random) -> tuple[str, str]:
-        """One fusion of two halves: its commands, and lines for the header."""
+    def _joined(self, first: Half, second: Half, seeds: tuple[Seed, Seed], chance: random.Random) -> Mutant:
+        """One fusion of two halves, which are of these seeds."""
         ties = self._ties(first, second, chance)
-        known = first.seed.answer
+        known = seeds[0].answer
         left = first.replaced(_replacements(first, ties, "x", chance))
         right = second.replaced(_replacements(second, ties, "y", chance))
         declared = "".join([f"(declare-fun {t.names['z']} () {t.ways.sort})\n" for t in ties])
@@ -224,7 +210,7 @@ class FusionStrategy(PairStrategy):
             f"{known}: {t.names['z']} is {t.ways.name} of {t.names['x']} and {t.names['y']}" for t in ties
         ]
         text = f"(set-logic ALL)\n{first.declared}{second.declared}{declared}{asserted}(check-sat)\n"
-        return text, comment(notes)
+        return Mutant(partial(str, text), seeds, comment(notes), (known,))
 
     def _ties(self, first: Half, second: Half, chance: random.Random) -> list[_Tie]:
         """Pairs of variables with a function each, at least one."""
@@ -292,7 +278,7 @@ ENTRY = StrategyEntry(
     "two seeds of one answer joined by new variables that are functions of one variable of each",
     "seeds with known answers",
     "sat or unsat, the seeds' own",
-    lambda inputs: FusionStrategy(inputs.seeds, inputs.settings.seed, inputs.values, inputs.settings.solvers),
+    FusionStrategy,
     frozenset(("seeds", "answers")),
     SETTINGS,
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
+from generator.declaring import StrategyInputs
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Seed, SeedSource
+from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from generator.strategies.mutation.chain import Chain, MutationLog
 from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.places import Place
@@ -57,12 +58,11 @@ _TermChain = TypeVar("_TermChain", bound=Chain)
 class ChainStrategy(SeedStrategy, Generic[_Chain]):
     """Chains of mutations."""
 
-    def __init__(
-        self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], solvers: Sequence[str]
-    ) -> None:
-        super().__init__(seeds, seed, settings, integer(settings, "chain"))
-        self.operators = operators_for(tuple(solvers), str(settings.get("operators", "")))
-        self._steps = integer(settings, "mutations")
+    def __init__(self, inputs: StrategyInputs) -> None:
+        values = inputs.values
+        super().__init__(inputs.seeds, inputs.settings.seed, values, integer(values, "chain"))
+        self.operators = operators_for(inputs.settings.solvers, str(values.get("operators", "")))
+        self._steps = integer(values, "mutations")
 
     @abstractmethod
     def start(self, seed: Seed) -> _Chain:

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import random
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
-from generator.seeds.source import Seed, SeedSkipped, SeedSource, random_for
+from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from generator.strategies.storm.pools import Bounds, Formula, Fragments, construct, fragment, instance
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import VARIANTS, NoValuation, value_terms
 from generator.text import comment
-from solvers.registry import REFERENCES
 
 TURN = 25
 """Tests in a row that come from one seed. Valuing a seed costs as much as making about a hundred tests."""
@@ -55,23 +54,16 @@ class StormStrategy(SeedStrategy):
 
     name = "storm"
 
-    def __init__(
-        self,
-        seeds: SeedSource,
-        seed: int,
-        settings: Mapping[str, Value] | None = None,
-        incremental: bool = False,
-        solvers: Sequence[str] = REFERENCES,
-    ) -> None:
-        values = {s.name: s.default for s in SETTINGS} | dict(settings or {})
-        shown = values | {"incremental": "yes"} if incremental else values
-        super().__init__(seeds, seed, shown, TURN)
-        self.incremental = incremental
-        self.solvers = tuple(solvers)
+    def __init__(self, inputs: StrategyInputs) -> None:
+        given, values = inputs.settings, inputs.values
+        shown = {**values, "incremental": "yes"} if given.incremental else values
+        super().__init__(inputs.seeds, given.seed, shown, TURN)
+        self.incremental = given.incremental
+        self.solvers = given.solvers
         self.bounds = Bounds(*(integer(values, name) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
-        self._order = list(range(len(seeds)))
-        random_for(seed, 0, "storm order").shuffle(self._order)
+        self._order = list(range(len(self.seeds)))
+        random_for(self.seed, 0, "storm order").shuffle(self._order)
         self._process = SolvingProcess()
         self._pools: OrderedDict[tuple[int, int], _Pool | None] = OrderedDict()
         self._constructed: OrderedDict[tuple[int, int, int], list[Formula]] = OrderedDict()
@@ -166,17 +158,12 @@ class StormStrategy(SeedStrategy):
         return found
 
 
-def _make(inputs: StrategyInputs) -> StormStrategy:
-    given = inputs.settings
-    return StormStrategy(inputs.seeds, given.seed, inputs.values, given.incremental, given.solvers)
-
-
 ENTRY = StrategyEntry(
     "storm",
     "the Boolean subterms of a seed, conjoined and negated as one model values them",
     "seeds",
     "sat",
-    _make,
+    StormStrategy,
     frozenset(("seeds",)),
     SETTINGS,
 )

@@ -11,13 +11,13 @@ from __future__ import annotations
 import random
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from generator.declaring import StrategyEntry
+from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
-from generator.seeds.source import Answer, Seed, SeedSource
+from generator.seeds.source import Answer, Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, Value, integer
+from generator.settings import Setting, integer
 from generator.strategies.weaken.parity import without_ambiguity
 from generator.strategies.weaken.walk import KEEP, STRENGTHEN, WEAKEN, Applied, Walker
 from generator.text import comment
@@ -61,8 +61,9 @@ class WeakenStrategy(SeedStrategy):
 
     name = "weaken"
 
-    def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value]) -> None:
-        super().__init__(seeds, seed, settings, integer(settings, "iterations"))
+    def __init__(self, inputs: StrategyInputs) -> None:
+        seeds, settings = inputs.seeds, inputs.values
+        super().__init__(seeds, inputs.settings.seed, settings, integer(settings, "iterations"))
         self.walk = integer(settings, "walk")
         self.direction = str(settings["direction"])
         self.rewrites = settings["ambiguous"] == "rewrite"
@@ -192,7 +193,7 @@ ENTRY = StrategyEntry(
     "walks of weakenings from sat seeds, of strengthenings from unsat ones, by proved rules",
     "seeds with known answers; with --set unlabelled=chain any seeds",
     "sat or unsat, the seed's own; each mutant's parent",
-    lambda inputs: WeakenStrategy(inputs.seeds, inputs.settings.seed, inputs.values),
+    WeakenStrategy,
     frozenset(("seeds", "answers by default")),
     SETTINGS,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import StrategySettings, make_strategy, seeds_of_folder
+from generator import StrategyInputs, StrategySettings, make_strategy, seeds_of_folder
 from generator.rewriting.instances import USUAL_WIDTH, printed_rules
 from generator.rewriting.rules import Rule, read_rules
 from generator.seeds.source import Answer
@@ -57,7 +57,8 @@ def from_one(folder: Path, text: str, rule: str) -> list[str]:
 
 
 def made_by(rules: list[Rule], folder: Path) -> Expand:
-    return Expand(seeds_of_folder(folder), 1, {"chain": 1, "mutations": 1}, ("z3", "cvc5"), rules)
+    values = {"chain": 1, "mutations": 1}
+    return Expand(StrategyInputs(StrategySettings(), values, None, seeds_of_folder(folder)), rules)
 
 
 def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator import SeedSource, StrategySettings, make_strategy, seeds_of_folder
+from generator import SeedSource, StrategyInputs, StrategySettings, make_strategy, seeds_of_folder
 from generator.errors import GenerationError
 from generator.rewriting.instances import printed_rules
 from generator.rewriting.rules import read_rules
@@ -47,7 +47,8 @@ def from_one(folder: Path, text: str, rule: str, *solvers: str) -> list[str]:
     (folder / "a.smt2").write_text(text + "(check-sat)")
     rules = [found for found in RULES if found.name.startswith(rule)]
     values = {"chain": 1, "mutations": 1}
-    made = Rewrites(seeds_of_folder(folder), 1, values, solvers or ("z3", "cvc5"), rules)
+    given = StrategySettings(solvers=solvers or ("z3", "cvc5"))
+    made = Rewrites(StrategyInputs(given, values, None, seeds_of_folder(folder)), rules)
     return [test.text.partition("(set-logic ALL)\n")[2] for test in made.generate(0, 30)]
 
 

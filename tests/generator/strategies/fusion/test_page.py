@@ -6,8 +6,8 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-from generator import seeds_of_folder
-from generator.strategies.fusion import SETTINGS, FusionStrategy, fusion_functions
+from generator import StrategySettings, make_strategy, seeds_of_folder
+from generator.strategies.fusion import SETTINGS, fusion_functions
 from generator.strategies.fusion.functions import read_functions
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "fusion.md").read_text("utf-8")
@@ -19,7 +19,8 @@ def test_the_example_is_what_the_strategy_makes(tmp_path: Path) -> None:
     for name, text in zip(("one", "two"), texts, strict=True):
         (tmp_path / f"{name}.smt2").write_text(text, "utf-8")
     answers = {sha256(text.encode()).hexdigest(): "sat" for text in texts}
-    strategy = FusionStrategy(seeds_of_folder(tmp_path, answers), 1)  # type: ignore[arg-type]
+    seeds = seeds_of_folder(tmp_path, answers)  # type: ignore[arg-type]
+    strategy = make_strategy("fusion", None, StrategySettings(), seeds)
     assert next(strategy.generate(13, 14)).text.endswith(shown)
 
 

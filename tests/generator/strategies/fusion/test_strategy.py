@@ -18,6 +18,7 @@ from generator.seeds.source import Answer, Seed, SeedSource
 from generator.strategies.fusion import FusionStrategy
 from generator.strategies.fusion.templates import Template
 from smtlib import check_script, free_variables, print_term, read_script
+from solvers.registry import REFERENCES
 
 # Both of each pair use the same names for other things.
 SEEDS: dict[str, tuple[Answer, str]] = {
@@ -84,9 +85,17 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
     return write_seeds(tmp_path_factory.mktemp("seeds"), list(SEEDS))
 
 
+def fusion(
+    seeds: SeedSource, *given: str, seed: int = 1, solvers: tuple[str, ...] = REFERENCES
+) -> FusionStrategy:
+    made = make_strategy("fusion", None, StrategySettings(seed=seed, given=given, solvers=solvers), seeds)
+    assert isinstance(made, FusionStrategy)
+    return made
+
+
 @pytest.fixture(scope="module")
 def made(seeds: SeedSource) -> list[GeneratedTest]:
-    return list(FusionStrategy(seeds, 1, {"pairs": 3}).generate(0, 150))
+    return list(fusion(seeds, "pairs=3").generate(0, 150))
 
 
 def answer_of(text: str) -> str:
@@ -160,22 +169,22 @@ def test_the_header_tells_seeds_functions_and_answer(made: list[GeneratedTest]) 
 def test_the_same_seed_gives_the_same_tests_wherever_one_begins(
     seeds: SeedSource, made: list[GeneratedTest]
 ) -> None:
-    again = FusionStrategy(seeds, 1, {"pairs": 3})
+    again = fusion(seeds, "pairs=3")
     assert [t for i in (149, 3, 77) for t in again.generate(i, i + 1)] == [made[i] for i in (149, 3, 77)]
-    assert made != list(FusionStrategy(seeds, 2, {"pairs": 3}).generate(0, 150))
+    assert made != list(fusion(seeds, "pairs=3", seed=2).generate(0, 150))
     assert len({t.text.split("(set-logic ALL)")[1] for t in made}) > 0.9 * len(made)
 
 
 def test_satisfiable_seeds_that_want_zero_divided_differently_are_not_joined(tmp_path: Path) -> None:
     seeds = write_seeds(tmp_path, ["sat-zero.smt2", "sat-zero-too.smt2"])
-    strategy = FusionStrategy(seeds, 1)
+    strategy = fusion(seeds)
     with pytest.raises(GenerationError, match="makes no test from"):
         list(strategy.generate(0, 1))
     assert set(strategy.counts) == {"pair: both may want what the standard leaves open"}
 
 
 def test_seeds_without_variables_are_counted(tmp_path: Path) -> None:
-    strategy = FusionStrategy(write_seeds(tmp_path, ["sat-plain.smt2"]), 1)
+    strategy = fusion(write_seeds(tmp_path, ["sat-plain.smt2"]))
     with pytest.raises(GenerationError, match="makes no test from"):
         list(strategy.generate(0, 1))
     assert set(strategy.counts) == {"seed: no variables"}
@@ -191,7 +200,7 @@ def test_one_answer_can_be_requested(seeds: SeedSource) -> None:
 def test_an_answer_that_no_seed_has_is_refused(tmp_path: Path) -> None:
     seeds = write_seeds(tmp_path, ["sat-int.smt2"])
     with pytest.raises(GenerationError, match="no seeds whose answer is known to be unsat"):
-        FusionStrategy(seeds, 1, {"answer": "unsat"})
+        fusion(seeds, "answer=unsat")
 
 
 def test_seeds_without_answers_are_refused(tmp_path: Path) -> None:
@@ -261,7 +270,7 @@ def test_variables_are_found_in_the_text_and_patterns_stay() -> None:
 
 
 def test_every_pair_has_its_turn_before_one_comes_again(seeds: SeedSource) -> None:
-    strategy = FusionStrategy(seeds, 3, {"answer": "unsat"})
+    strategy = fusion(seeds, "answer=unsat", seed=3)
     count = seeds.count("unsat")
     pairs = [tuple(s.origin for s in strategy._pair("unsat", turn)) for turn in range(count * count)]
     assert len(set(pairs)) == count * count
@@ -269,7 +278,7 @@ def test_every_pair_has_its_turn_before_one_comes_again(seeds: SeedSource) -> No
 
 def test_large_formulas_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs_module, "MAX_TERMS", 8)
-    strategy = FusionStrategy(write_seeds(tmp_path, ["unsat-int.smt2", "unsat-bv-too.smt2"]), 1)
+    strategy = fusion(write_seeds(tmp_path, ["unsat-int.smt2", "unsat-bv-too.smt2"]))
     assert {t.text.count("unsat-bv-too") for t in strategy.generate(0, 20)} == {0}
     assert strategy.counts["seed: too large to join"] > 0
 
@@ -280,5 +289,5 @@ def test_what_a_target_solver_refuses_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(text, "utf-8")
     seeds = seeds_of_folder(tmp_path, {sha256(text.encode()).hexdigest(): "sat"})
     with pytest.raises(GenerationError, match="makes no test from"):
-        list(FusionStrategy(seeds, 1).generate(0, 1))
-    assert len(list(FusionStrategy(seeds, 1, solvers=("z3",)).generate(0, 5))) == 5
+        list(fusion(seeds).generate(0, 1))
+    assert len(list(fusion(seeds, solvers=("z3",)).generate(0, 5))) == 5

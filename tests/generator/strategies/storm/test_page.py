@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from generator import seeds_of_folder
-from generator.strategies.storm import SETTINGS, StormStrategy
+from generator import StrategySettings, make_strategy, seeds_of_folder
+from generator.strategies.storm import SETTINGS
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "storm.md").read_text("utf-8")
 
@@ -14,7 +14,8 @@ PAGE = (Path(__file__).resolve().parents[4] / "docs" / "storm.md").read_text("ut
 def test_the_example_is_what_the_strategy_makes(tmp_path: Path) -> None:
     seed, shown = re.findall(r"^```smt2\n(.*?)^```", PAGE, re.M | re.S)
     (tmp_path / "one.smt2").write_text(seed, "utf-8")
-    strategy = StormStrategy(seeds_of_folder(tmp_path), 1, {"amax": 5, "dmax": 4})
+    given = StrategySettings(given=("amax=5", "dmax=4"))
+    strategy = make_strategy("storm", None, given, seeds_of_folder(tmp_path))
     assert next(strategy.generate(2, 3)).text.endswith(shown)
 
 

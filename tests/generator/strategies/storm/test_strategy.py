@@ -50,8 +50,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def made_of(folder: Path, count: int, seed: int = 1, **what: object) -> list[GeneratedTest]:
-    return list(StormStrategy(seeds_of_folder(folder), seed, **what).generate(0, count))
+def storm(folder: Path, *values: str, seed: int = 1, incremental: bool = False) -> StormStrategy:
+    settings = StrategySettings(seed=seed, incremental=incremental, given=values)
+    made = make_strategy("storm", None, settings, seeds_of_folder(folder))
+    assert isinstance(made, StormStrategy)
+    return made
+
+
+def made_of(
+    folder: Path, count: int, *values: str, seed: int = 1, incremental: bool = False
+) -> list[GeneratedTest]:
+    return list(storm(folder, *values, seed=seed, incremental=incremental).generate(0, count))
 
 
 def answers(text: str) -> list[str]:
@@ -77,20 +86,20 @@ def test_every_level_of_an_incremental_test_is_satisfiable(folder: Path) -> None
 def test_the_same_seed_gives_the_same_tests_wherever_one_begins(folder: Path) -> None:
     made = made_of(folder, 130)
     assert made == made_of(folder, 130)
-    again = StormStrategy(seeds_of_folder(folder), 1)
+    again = storm(folder)
     assert [t for i in (129, 3, 77) for t in again.generate(i, i + 1)] == [made[i] for i in (129, 3, 77)]
     assert made != made_of(folder, 130, seed=2)
 
 
 def test_several_processes_write_the_same_batch(folder: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
-        write_batch(StormStrategy(seeds_of_folder(folder), 1), 300, tmp_path / str(jobs), {}, jobs)
+        write_batch(storm(folder), 300, tmp_path / str(jobs), {}, jobs)
     one, two = ({f.name: f.read_bytes() for f in (tmp_path / n).glob("*.smt2")} for n in "12")
     assert one == two and len(one) == 300
 
 
 def test_the_header_tells_seed_formula_settings_and_model(folder: Path) -> None:
-    strategy = StormStrategy(seeds_of_folder(folder), 3, {"amax": 4, "dmax": 3})
+    strategy = storm(folder, "amax=4", "dmax=3", seed=3)
     head = [line for line in next(strategy.generate(0, 1)).text.splitlines() if line.startswith(";")]
     assert head[0].endswith("seed 3 index 0 strategy storm")
     assert "amax=4" in head[1] and "dmax=3" in head[1]
@@ -99,7 +108,7 @@ def test_the_header_tells_seed_formula_settings_and_model(folder: Path) -> None:
 
 
 def test_seeds_that_give_nothing_are_skipped_and_counted(folder: Path) -> None:
-    strategy = StormStrategy(seeds_of_folder(folder), 1)
+    strategy = storm(folder)
     list(strategy.generate(0, 200))
     assert strategy.counts["seed: cannot be read"] >= 1
     assert strategy.counts["seed: no Boolean subterm with a value"] >= 1
@@ -121,7 +130,7 @@ def test_it_is_registered_with_its_settings(folder: Path) -> None:
 
 
 def test_nm_tests_come_from_one_construction_pool(folder: Path) -> None:
-    texts = [t.text for t in made_of(folder, 25, settings={"nm": 10})]
+    texts = [t.text for t in made_of(folder, 25, "nm=10")]
     assert [re.search(r"instance (\d+) of pool (\d+)", t).groups() for t in texts] == [
         (str(i % 10), str(i // 10)) for i in range(25)
     ]
