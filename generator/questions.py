@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from generator.naming import Declarations
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
-from smtlib import Kind, Naming, Sort, Term, check_script, default_theories, postorder, read_script
+from smtlib import Kind, Sort, Term, check_script, default_theories, postorder, read_script
 from smtlib.commands import declaration_text
+from smtlib.printer import PLAIN
 from smtlib.sorts import INT, REAL, subsorts
 
 CANARY = "(set-logic ALL)\n(declare-fun t () Bool)\n(assert t)\n(check-sat)\n"
 """A solver that refuses this refuses everything."""
 
-_NAMING = Naming()
 _UNBINDABLE = frozenset(("RegLan",))
 # What stands for an argument that cannot be a symbol, and for a number that is a literal: some solvers take a
 # product or a division only with one of those.
@@ -55,12 +55,12 @@ def nodes_of(terms: Iterable[Term]) -> Iterator[Node]:
             continue
         if kind is Kind.OPERATOR:
             if not _is_special(term):
-                yield _node(_NAMING.head(term), term, term.op.name)
+                yield _node(PLAIN.head(term), term, term.op.name)
         elif kind is Kind.SYMBOL and term.args:
-            yield Node("", tuple([_NAMING.sort(arg.sort) for arg in term.args]), _NAMING.sort(term.sort))
+            yield Node("", tuple([PLAIN.sort(arg.sort) for arg in term.args]), PLAIN.sort(term.sort))
         elif kind in (Kind.BINDER, Kind.SYMBOL, Kind.VARIABLE):
             for sort in sorts:
-                yield Node("=", (_NAMING.sort(sort),) * 2, "Bool")
+                yield Node("=", (PLAIN.sort(sort),) * 2, "Bool")
 
 
 def _is_special(term: Term) -> bool:
@@ -80,7 +80,7 @@ def _node(head: str, term: Term, name: str) -> Node:
     described = [_described(arg, position in values) for position, arg in enumerate(term.args)]
     if len(described) > _SAME_ARGUMENTS and len(set(described)) == 1:
         described = described[:_SAME_ARGUMENTS]
-    result = _NAMING.sort(term.sort)
+    result = PLAIN.sort(term.sort)
     sorts = {*described, result} - {"Bool"}
     has_one_width = len(sorts) == 1 and all(map(_WIDTH.fullmatch, sorts)) and "(_ BitVec 1)" not in sorts
     if has_one_width and head[0] != "(":
@@ -92,12 +92,12 @@ def _node(head: str, term: Term, name: str) -> Node:
 
 def _described(arg: Term, is_value: bool) -> str:
     if is_value and not arg.args and arg.op.kind in (Kind.LITERAL, Kind.OPERATOR):
-        return f"={_NAMING.head(arg)}"
+        return f"={PLAIN.head(arg)}"
     negated = arg.op.name == "-" and len(arg.args) == 1
     literal = (arg.args[0] if negated else arg).op
     if literal.kind is Kind.LITERAL and arg.sort in _NUMBERS:
-        return _NUMBERS[arg.sort] if literal.text.strip("0.") else f"={_NAMING.head(arg)}"
-    return _NAMING.sort(arg.sort)
+        return _NUMBERS[arg.sort] if literal.text.strip("0.") else f"={PLAIN.head(arg)}"
+    return PLAIN.sort(arg.sort)
 
 
 def is_standard(sort: Sort) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from generator.seeds.script import SeedScript
 from smtlib import CheckedCommand, Naming, Sort, Term, postorder, print_command
+from smtlib.reader import with_ending
 from smtlib.sorts import indexed, subsorts
 
 
@@ -23,12 +24,8 @@ class Endings(Naming):
         self._sorts.update(d.name for c in script.prelude for d in c.datatypes)
 
     def symbol(self, name: str) -> str:
-        """The new name of a symbol, as printed.
-
-        >>> Endings(script, "_2").symbol("|a b|")  # doctest: +SKIP
-        '|a b_2|'
-        """
-        return f"{name[:-1]}{self.ending}|" if name[0] == "|" else name + self.ending
+        """The new name of a symbol, as printed."""
+        return with_ending(name, self.ending)
 
     def sort(self, sort: Sort) -> str:
         """The text of ``sort``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smtlib import CheckedScript, Declaration, Kind, Term, TermTable, declarations_in, postorder
+from smtlib.reader import with_ending
 
 MAX_NEW_TERMS = 20_000
 """Maximum number of terms that expanding the definitions of one script may create."""
@@ -99,7 +100,7 @@ def _rename_binders(table: TermTable, root: Term, number: int) -> Term:
     bound = {v for term in order for v in term.bound}
     if not bound:
         return root
-    new = {v: table.variable(_primed(v.op.name, number), v.sort) for v in bound}
+    new = {v: table.variable(with_ending(v.op.name, f"!d{number}"), v.sort) for v in bound}
     for term in order:
         if term in new:
             continue
@@ -107,8 +108,3 @@ def _rename_binders(table: TermTable, root: Term, number: int) -> Term:
         patterns = tuple((head, tuple(new[v] for v in bindings)) for head, bindings in term.patterns)
         new[term] = table.make(term.op, tuple(new[a] for a in term.args), term.sort, variables, patterns)
     return new[root]
-
-
-def _primed(name: str, number: int) -> str:
-    base, bar = (name[:-1], "|") if name[-1] == "|" else (name, "")
-    return f"{base}!d{number}{bar}"

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from rules._names import AtomNames, SkipError
 from smtlib import Declaration, Kind, Sort, Term, TermTable, postorder
 from smtlib.printer import Naming, print_term
+from smtlib.terms import without_annotations
 
 MAX_TREE = 200
 """Terms with at most this many nodes as a tree are printed as trees."""
@@ -131,11 +132,8 @@ class CanonicalPrinter(Naming):
             if isinstance(item, tuple):
                 binders = self._enter(item, pieces, stack, bound, binders)
                 continue
-            term = item
+            term = without_annotations(item)
             kind = term.op.kind
-            while kind is Kind.ANNOTATION:
-                term = term.args[0]
-                kind = term.op.kind
             count += 1
             if count > MAX_TREE:
                 return None

@@ -16,9 +16,10 @@ from rules._names import AtomNames, ScriptNames, SkipError
 from rules._printing import TOO_LARGE, CanonicalPrinter
 from rules.atoms import Atom, Slot
 from rules.signature import Signatures
-from rules.skeletons import CONNECTIVES, QUANTIFIERS, Skeleton
+from rules.skeletons import CONNECTIVES, Skeleton
 from smtlib import BOOL, CheckedScript, Declaration, Kind, Term, default_theories
 from smtlib.sorts import subsorts
+from smtlib.terms import without_annotations
 
 MAX_HOLES = 2_000
 """Skeletons with more holes are skipped: expanding shared connectives to a tree can be exponential."""
@@ -177,13 +178,11 @@ def skeleton_of(
         nodes += 1
         if nodes > MAX_SKELETON_NODES or len(holes) > MAX_HOLES:
             raise SkipError("skeleton too large")
+        term = without_annotations(term)
         op = term.op
-        while op.kind is Kind.ANNOTATION:
-            term = term.args[0]
-            op = term.op
         if op.kind is Kind.OPERATOR and op.name in CONNECTIVES and term.args and term.sort is BOOL:
             pieces.append("(" + op.name)
-        elif op.kind is Kind.BINDER and op.name in QUANTIFIERS:
+        elif term.is_quantifier:
             pieces.append(f"({op.name} {len(term.variables)}")
             binders.append(tuple([(v.op.name, str(v.sort)) for v in term.variables]))
         else:

@@ -59,9 +59,9 @@ def declaration_text(name: str, params: Iterable[str], result: str) -> str:
 def _definitions(definitions: Sequence[Definition], naming: Naming) -> str:
     heads = []
     for definition in definitions:
-        params = " ".join(f"({naming.head(v)} {naming.sort(v.sort)})" for v in definition.params)
         declaration = definition.declaration
-        heads.append(f"{naming.symbol(declaration.name)} ({params}) {naming.sort(declaration.result)}")
+        name, result = naming.symbol(declaration.name), naming.sort(declaration.result)
+        heads.append(f"{name} {naming.variable_list(definition.params)} {result}")
     bodies = [print_term(definition.body, naming) for definition in definitions]
     return definitions_text(heads, bodies, definitions[0].declaration.origin == "define-rec")
 

@@ -16,9 +16,9 @@ from base.nearest import did_you_mean, nearest
 from smtlib.application import INDEXED_BY_FUNCTION, Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
-from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, sexp_text, with_ending
 from smtlib.sorts import BOOL, INT, REAL, Sort, bit_vector, make_sort
-from smtlib.terms import Kind, Term, TermTable, free_variables
+from smtlib.terms import Kind, Term, TermTable, free_variables, without_annotations
 from smtlib.values import read_bits, read_literal
 
 _BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
@@ -328,14 +328,13 @@ class Elaborator:
 
     def _renamed_variable(self, name: str, sort: Sort) -> Term:
         """A variable whose name is not used yet: ``x!1`` for ``x``, ``|a b!1|`` for ``|a b|``."""
-        base, bar = (name[:-1], "|") if name[-1] == "|" else (name, "")
-        for number in itertools.count(self._renamings.get(base, 1)):
-            name = f"{base}!{number}{bar}"
-            if not self._is_taken(name):
+        for number in itertools.count(self._renamings.get(name, 1)):
+            new = with_ending(name, f"!{number}")
+            if not self._is_taken(new):
                 break
-        self._renamings[base] = number + 1
-        self._renamed.add(name)
-        return self.table.variable(name, sort)
+        self._renamings[name] = number + 1
+        self._renamed.add(new)
+        return self.table.variable(new, sort)
 
     def _close_binder(self, operand: tuple[SExpList, tuple[Term, ...]]) -> None:
         sexp, variables = operand
@@ -387,10 +386,7 @@ class Elaborator:
             if key == ":named":
                 if free_variables(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
-                named = args[0]
-                while named.op.kind is Kind.ANNOTATION:  # it may have a name already
-                    named = named.args[0]
-                self.environment.name_term(str(value), named)
+                self.environment.name_term(str(value), without_annotations(args[0]))
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
         self._terms.append(self.table.make(op, args, args[0].sort))
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from smtlib.application import INDEXED_BY_FUNCTION
 from smtlib.environment import is_parameter
 from smtlib.sorts import REAL, Sort, indexed
-from smtlib.terms import Declaration, Kind, Term, free_in, postorder
+from smtlib.terms import Declaration, Kind, Term, free_in, postorder, without_annotations
 
 LET_THRESHOLD = 28
 """A shared subterm shorter than this (in characters) is repeated rather than bound by ``let``."""
@@ -34,6 +34,10 @@ class Naming:
     def sort(self, sort: Sort) -> str:
         """The text of a sort."""
         return sort_text(sort)
+
+    def variable_list(self, variables: Iterable[Term]) -> str:
+        """The text of variables with their sorts: ``((x Int) (y Int))``."""
+        return f"({' '.join([f'({self.head(v)} {self.sort(v.sort)})' for v in variables])})"
 
     def symbol(self, name: str) -> str:
         """The text of a symbol that the script declares."""
@@ -183,7 +187,7 @@ class _TermPrinter:
         for term in order:
             for position, arg in enumerate(term.args) if term.bound else ():
                 variables = frozenset(term.bound_at(position))
-                body = _without_annotations(arg)
+                body = without_annotations(arg)
                 if variables:
                     known = self.homes.setdefault(body, [])
                     found = self._lets_of_region(body, variables, free, open_terms)
@@ -269,8 +273,7 @@ class _TermPrinter:
         for body in reversed(term.args):
             self._push_region(stack, body, term.variables)
             stack.append(" ")
-        variables = " ".join(f"({self.naming.head(v)} {self.naming.sort(v.sort)})" for v in term.variables)
-        stack.append(f"({term.op.text} ({variables})")
+        stack.append(f"({term.op.text} {self.naming.variable_list(term.variables)}")
 
     def _push_match(self, stack: list[_Item], term: Term) -> None:
         stack.append("))")
@@ -312,12 +315,6 @@ class _TermPrinter:
         else:
             stack.append(body)
         stack.append("(! ")
-
-
-def _without_annotations(term: Term) -> Term:
-    while term.op.kind is Kind.ANNOTATION:
-        term = term.args[0]
-    return term
 
 
 def _is_named(term: Term) -> bool:

@@ -178,6 +178,15 @@ def quote_symbol(name: str) -> str:
     return inner if is_simple_symbol(inner) else f"|{inner}|"
 
 
+def with_ending(name: str, ending: str) -> str:
+    """A symbol with a longer name, the ending between its bars if it has some.
+
+    >>> with_ending("|a b|", "_2")
+    '|a b_2|'
+    """
+    return f"{name[:-1]}{ending}|" if name[-1] == "|" else name + ending
+
+
 def read_sexps(text: str) -> SExpList:
     """All s-expressions of ``text``. Raises :class:`ReadError`."""
     if "\0" in text:

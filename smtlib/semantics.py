@@ -460,7 +460,7 @@ _STRINGS: dict[str, Meaning] = {
     "re.loop": _looped,
     "re.^": _looped,
     "seq.unit": lambda element: (element,),
-    "seq.nth": lambda word, at: _element(word, at),
+    "seq.nth": _element,
 }
 
 

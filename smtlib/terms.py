@@ -116,6 +116,11 @@ class Term:
         """The head's symbol without indices: ``extract`` for ``((_ extract 7 0) x)``."""
         return self.op.name
 
+    @property
+    def is_quantifier(self) -> bool:
+        """Whether this is a ``forall`` or an ``exists``."""
+        return self.op.kind is Kind.BINDER and self.op.name in ("forall", "exists")
+
     def bound_at(self, position: int) -> tuple[Term, ...]:
         """The variables bound in argument number ``position`` (from 0)."""
         if self.patterns and position:
@@ -240,6 +245,13 @@ def postorder(
             stack.pop()
             done.add(term)
             yield term
+
+
+def without_annotations(term: Term) -> Term:
+    """``t`` for ``(! t ...)``, however many annotations there are; other terms as they are."""
+    while term.op.kind is Kind.ANNOTATION:
+        term = term.args[0]
+    return term
 
 
 def rewrite(table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ...]], Term | None]) -> Term:

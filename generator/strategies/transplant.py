@@ -401,8 +401,7 @@ def _is_atom(term: Term) -> bool:
 
 def _is_of_quantifier(term: Term) -> bool:
     """Whether a term is a quantified formula or a variable that one binds."""
-    kind = term.op.kind
-    return kind is Kind.VARIABLE or (kind is Kind.BINDER and term.op.name in ("forall", "exists"))
+    return term.op.kind is Kind.VARIABLE or term.is_quantifier
 
 
 def _is_plain(term: Term) -> bool:

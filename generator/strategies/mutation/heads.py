@@ -24,9 +24,9 @@ from generator.strategies.mutation.operators import Head, Operators, SeedFunctio
 from generator.strategies.mutation.places import constant_arguments
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
 from generator.targets import NO_TARGETS, Targets
-from smtlib import Kind, Naming, Op, Term, TermTable, postorder, print_term
+from smtlib import Kind, Op, Term, TermTable, postorder, print_term
+from smtlib.printer import PLAIN
 
-_NAMING = Naming()
 _QUANTIFIERS = (Head("forall", "forall"), Head("exists", "exists"))
 _MARK = "\0"
 _SHOWN_ARGUMENTS = 6
@@ -164,7 +164,7 @@ class _Finder:
             if not args:
                 continue
             if term.variables:
-                text.append(f" {_variables(term)}")
+                text.append(f" {PLAIN.variable_list(term.variables)}")
             kept = constant_arguments(term.op.name) if term.op.kind is Kind.OPERATOR else ()
             stack.append(")")
             for position in range(len(args) - 1, -1, -1):
@@ -172,7 +172,7 @@ class _Finder:
                 if arg.args or arg.op.kind is Kind.OPERATOR:
                     stack += ((arg, inside, position, position not in kept), " ")
                 else:
-                    leaf = _NAMING.head(arg)
+                    leaf = PLAIN.head(arg)
                     inside[position] = (leaf.replace("%", "%%"), None)
                     stack.append(f" {leaf}")
         for site, inside in below:
@@ -230,21 +230,14 @@ def _show_arguments(site: Site, inside: Sequence[_ShownArgument]) -> None:
 
 
 def _head_text(term: Term) -> str:
-    return term.op.text if term.op.kind is Kind.BINDER else _NAMING.head(term)
-
-
-def _variables(term: Term) -> str:
-    inside = " ".join([f"({_NAMING.head(v)} {_NAMING.sort(v.sort)})" for v in term.variables])
-    return f"({inside})"
+    return term.op.text if term.op.kind is Kind.BINDER else PLAIN.head(term)
 
 
 def _has_operator(term: Term) -> bool:
     kind = term.op.kind
     if term.sort.is_function:
         return False
-    if kind is Kind.BINDER:
-        return term.op.name in ("forall", "exists")
-    return kind is Kind.OPERATOR or (kind is Kind.SYMBOL and bool(term.args))
+    return term.is_quantifier or kind is Kind.OPERATOR or (kind is Kind.SYMBOL and bool(term.args))
 
 
 def _with_special(order: Sequence[Term]) -> set[Term]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from smtlib import Kind, Naming, Term, postorder, print_term
+from smtlib import Kind, Term, postorder, print_term
+from smtlib.printer import PLAIN
 
 LARGEST = 400
 """Larger assertions are printed with ``let``: some 3,000 characters."""
 
 _MOST = 1_000_000
-
-_NAMING = Naming()
 
 
 class Fragments:
@@ -50,13 +49,12 @@ class Fragments:
 
     def _joined(self, term: Term) -> str:
         if not term.args:
-            return _NAMING.head(term)
+            return PLAIN.head(term)
         if is_special(term):
             return print_term(term)
         args = " ".join([self._texts[a] for a in term.args])
         if term.variables:
-            variables = " ".join([f"({_NAMING.head(v)} {_NAMING.sort(v.sort)})" for v in term.variables])
-            return f"({term.op.text} ({variables}) {args})"
+            return f"({term.op.text} {PLAIN.variable_list(term.variables)} {args})"
         return f"({term.op.text} {args})"
 
 

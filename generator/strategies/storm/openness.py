@@ -103,7 +103,7 @@ class Openness:
         nested = root.op.kind is Kind.MATCH
         for term in postorder([root]):
             kind = term.op.kind
-            if kind is Kind.BINDER and (nested or term.op.name not in ("forall", "exists")):
+            if kind is Kind.BINDER and (nested or not term.is_quantifier):
                 return "a binder other than a quantifier" if not nested else "a quantifier in a match"
             if kind in (Kind.BINDER, Kind.MATCH, Kind.ANNOTATION, Kind.VARIABLE, Kind.LITERAL):
                 found = self._sort_fault(term.sort)

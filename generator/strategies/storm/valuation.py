@@ -148,7 +148,7 @@ class _Problem:
         if kind in (Kind.BINDER, Kind.MATCH):
             fault = self.openness.fault_below(term)
             if kind is Kind.BINDER and not fault:
-                if term.op.name not in ("forall", "exists"):
+                if not term.is_quantifier:
                     fault = "a binder other than a quantifier"
                 elif len(self.quantifiers) >= MAX_QUANTIFIERS:
                     fault = "too many quantifiers"

@@ -17,6 +17,7 @@ from generator.strategies.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, com
 from generator.strategies.weaken.site import Site, open_terms, replaced
 from smtlib import BOOL, Kind, Sort, Term, TermTable, rewrite
 from smtlib.signature import Bindings, Signature
+from smtlib.terms import without_annotations
 
 Effects = tuple[int, ...]
 Finder = Callable[[Term], Effects]
@@ -28,15 +29,12 @@ _OTHER: Final = {"forall": "exists", "exists": "forall"}
 
 def _quantifier(term: Term) -> str:
     """``forall``, ``exists``, or empty."""
-    return term.op.name if term.op.kind is Kind.BINDER and term.op.name in _OTHER else ""
+    return term.op.name if term.is_quantifier else ""
 
 
 def _body(term: Term) -> Term:
     """A quantifier's body without annotations: its patterns fit this quantifier only."""
-    body = term.args[0]
-    while body.op.kind is Kind.ANNOTATION:
-        body = body.args[0]
-    return body
+    return without_annotations(term.args[0])
 
 
 def substituted(table: TermTable, root: Term, variable: Term, value: Term) -> Term:

@@ -30,9 +30,9 @@ def steps(term: Term) -> tuple[Step, ...]:
     kind = term.op.kind
     if kind is Kind.OPERATOR:
         return _operator_steps(term)
+    if term.is_quantifier:
+        return ((0, 1),)
     if kind is Kind.BINDER:
-        if term.op.name in ("forall", "exists"):
-            return ((0, 1),)
         return () if term.op.name in _CLOSED_BINDERS else ((0, 0),)
     if kind is Kind.ANNOTATION:
         # The terms of a :pattern stay as they are.
