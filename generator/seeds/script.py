@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from smtlib import (
@@ -82,10 +82,19 @@ class SeedScript:
         return tuple(d for command in self.prelude for d in command.declarations)
 
     @cached_property
+    def declared(self) -> tuple[Declaration, ...]:
+        """The functions that are declared and not defined."""
+        return tuple(d for d in self.declarations if d.origin == "declare")
+
+    @cached_property
+    def bodies(self) -> tuple[Term, ...]:
+        """The bodies of the defined functions."""
+        return tuple(d.body for command in self.prelude for d in command.definitions)
+
+    @cached_property
     def all_terms(self) -> tuple[Term, ...]:
         """The terms in the assertions and in the bodies of definitions, arguments first."""
-        bodies = [d.body for command in self.prelude for d in command.definitions]
-        return tuple(postorder([*self.assertions, *bodies]))
+        return tuple(postorder([*self.assertions, *self.bodies]))
 
     @cached_property
     def closed(self) -> tuple[Term, ...]:
@@ -99,10 +108,8 @@ class SeedScript:
     @cached_property
     def constants(self) -> tuple[Declaration, ...]:
         """The declared constants that no definition uses."""
-        bodies = [d.body for command in self.prelude for d in command.definitions]
-        used = set(declarations_in(bodies))
-        commands = [c for c in self.prelude if c.name in ("declare-fun", "declare-const")]
-        return tuple(d for c in commands for d in c.declarations if not d.params and d not in used)
+        used = set(declarations_in(self.bodies))
+        return tuple(d for d in self.declared if not d.params and d not in used)
 
     @cached_property
     def bindable(self) -> tuple[Declaration, ...]:
@@ -119,6 +126,11 @@ class SeedScript:
         """``set-logic`` and the declarations, one a line."""
         commands = "".join([print_command(command) + "\n" for command in self.prelude])
         return f"(set-logic {self.logic})\n{commands}"
+
+    def prelude_without(self, left_out: Collection[Declaration]) -> list[str]:
+        """The commands of the prelude but those that declare one of these functions."""
+        kept = (c for c in self.prelude if not any(d in left_out for d in c.declarations))
+        return [print_command(command) for command in kept]
 
     @cached_property
     def assertion_texts(self) -> dict[Term, str]:
@@ -186,14 +198,17 @@ def _script(checked: CheckedScript) -> SeedScript | str:
     names += [command.sort.name for command in prelude if command.sort]
     if len(set(names)) < len(names):
         return "a name declared twice"
-    found = _bounded(checked, tuple(prelude), asked)
     goals = tuple(command for level in objectives for command in level)
-    return replace(found, objectives=goals) if goals and isinstance(found, SeedScript) else found
+    return _bounded(checked, tuple(prelude), asked, goals)
 
 
 def _bounded(
-    checked: CheckedScript, prelude: tuple[CheckedCommand, ...], asked: Sequence[Term]
+    checked: CheckedScript,
+    prelude: tuple[CheckedCommand, ...],
+    asked: Sequence[Term],
+    goals: tuple[CheckedCommand, ...],
 ) -> SeedScript | str:
+    """The seed of what a script asks, unless it is too large or has sorts that strategies cannot take."""
     terms: list[Term] = []
     depth: dict[Term, int] = {}
     binders: dict[Term, int] = {}
@@ -231,7 +246,7 @@ def _bounded(
     logic = "HO_ALL" if higher else "ALL"
     return SeedScript(
         *(table, prelude, assertions, tuple(postorder(assertions) if named else terms)),
-        *(checked.definitions, checked.datatypes, logic),
+        *(checked.definitions, checked.datatypes, logic, goals),
     )
 
 

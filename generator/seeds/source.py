@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
-from typing import Literal
 
+from corpus.answers import Answer
 from corpus.store import Corpus
 from generator.errors import GenerationError
 from generator.loading import select_usable
@@ -31,8 +31,6 @@ from generator.seeds.script import SeedScript, read_seed
 from generator.strategy import Strategy
 from generator.targets import NO_TARGETS, Targets
 from solvers.registry import REFERENCES
-
-Answer = Literal["sat", "unsat"]
 
 MAX_BYTES = 1 << 20
 """Larger seeds are skipped. One of this size is read and checked in about two seconds."""

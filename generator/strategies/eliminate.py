@@ -15,7 +15,6 @@ from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, integer
 from smtlib import Declaration, Term, print_term
-from smtlib.commands import print_command
 from smtlib.printer import sort_text
 from smtlib.sorts import BOOL
 from smtlib.terms import declarations_in
@@ -63,14 +62,12 @@ def _text(script: SeedScript, constants: Sequence[Declaration], chance: random.R
     formula = _quantified(quantifiers[0], [d for d in bound if d not in inner], formula)
     if chance.random() < _INNER_SHARE:
         formula = f"(= {print_term(_condition(script, chance, bound))} {formula})"
-    gone = {d.name for d in bound}
-    prelude = [
-        print_command(command)
-        for command in script.prelude
-        if not gone & {d.name for d in command.declarations}
-    ]
     assertions = [*map(print_term, beside), formula]
-    lines = [f"(set-logic {script.logic})", *prelude, *(f"(assert {text})" for text in assertions)]
+    lines = [
+        f"(set-logic {script.logic})",
+        *script.prelude_without(bound),
+        *(f"(assert {text})" for text in assertions),
+    ]
     return "\n".join([*lines, "(check-sat)"]) + "\n"
 
 

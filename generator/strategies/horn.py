@@ -65,9 +65,7 @@ def _mutant(seed: Seed, text: str, chance: random.Random, has_rules: bool) -> Mu
 
 
 def _is_horn(script: SeedScript) -> bool:
-    declared = [
-        d for c in script.prelude if c.name in ("declare-fun", "declare-const") for d in c.declarations
-    ]
+    declared = script.declared
     if not declared or any(d.result is not BOOL for d in declared) or not any(d.params for d in declared):
         return False
     try:
@@ -109,12 +107,7 @@ class _Maker:
     def __init__(self, script: SeedScript, prefix: str) -> None:
         self._prefix = prefix
         self._variables = script.constants
-        names = {d.name for d in self._variables}
-        self._head = [
-            print_command(command)
-            for command in script.prelude
-            if not names & {d.name for d in command.declarations}
-        ]
+        self._head = script.prelude_without(self._variables)
         plain = [term for term in script.closed if not term.variables]
         self._conditions = [term for term in plain if term.sort is BOOL]
         self._terms: dict[str, list[Term]] = {}
@@ -185,11 +178,10 @@ def _at_home(predicate: _Predicate) -> str:
 def _maker(seed: Seed) -> _Maker | None:
     """None if the seed formula has symbols that cannot become variables."""
     script = seed.script()
-    declared = [d for c in script.prelude if c.name.startswith("declare-") for d in c.declarations]
     variables = script.constants
     if (
         not 0 < len(variables) <= _MOST_VARIABLES
-        or set(declared) - set(variables)
+        or set(script.declared) - set(variables)
         or any(command.name == "declare-sort" for command in script.prelude)
         or variables != script.bindable
     ):

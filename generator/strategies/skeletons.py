@@ -251,24 +251,9 @@ class SkeletonStrategy:
             draft.issues.setdefault(skeleton.issue)
         draft.issues.pop("", None)
         numbers = tuple(s.id for s in skeletons)
-        text = "".join(
-            (
-                header(
-                    self.library.fingerprint,
-                    self.seed,
-                    index,
-                    self.name,
-                    numbers,
-                    draft.atoms,
-                    draft.rules,
-                    draft.issues,
-                    self.settings,
-                ),
-                "(set-logic ALL)\n",
-                draft.declarations.text(),
-                body,
-            )
-        )
+        came_from = (numbers, draft.atoms, draft.rules, draft.issues)
+        head = header(self.library.fingerprint, self.seed, index, self.name, *came_from, self.settings)
+        text = f"{head}(set-logic ALL)\n{draft.declarations.text()}{body}"
         return GeneratedTest(
             index, text, self.name, numbers, tuple(draft.atoms), tuple(draft.rules), tuple(draft.issues)
         )

@@ -20,7 +20,7 @@ from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import LITERAL_SORTS, is_literal, new_literal
-from generator.strategies.mutation.operators import EXPONENTS, Shape
+from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
 from generator.strategies.mutation.places import Place, constant_arguments
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, NO_OPERATOR, TermStrategy
 from smtlib import Sort, Term
@@ -84,7 +84,7 @@ class TypeFuzz(TermStrategy[Chain]):
         group = theories[choice] if choice < len(theories) else own[choice - len(theories)]
         shape = group[int(chance.random() * len(group))]
         args = self._arguments(chain, shape, place, chance)
-        made = None if args is None else chain.applier.apply(shape, args, sort, chance)
+        made = None if args is None else apply_shape(chain.table, shape, args, sort, chance)
         if made is None:
             self.counts[NO_ARGUMENT] += 1
         return made

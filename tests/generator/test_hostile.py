@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from corpus.answers import Answer
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
-from generator.seeds.source import Answer
 from tests.generator.small import library_of
 from tests.sizes import size
 

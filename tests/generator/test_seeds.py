@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.answers import Answer
 from corpus.store import Corpus
 from generator import (
     GenerationError,
@@ -23,7 +24,7 @@ from generator import (
     seeds_of_strategy,
 )
 from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH
-from generator.seeds.source import MAX_BYTES, Answer, SeedSource, count_causes, random_for
+from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
 from smtlib import check_script, read_script
 from tests.generator.small import formulas
 

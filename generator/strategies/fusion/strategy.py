@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.halves import Half, Place
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
-from generator.seeds.source import Answer, Seed, SeedSkipped, random_for
+from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant
 from generator.settings import Setting, integer
 from generator.strategies.fusion.functions import (

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Hashable
 
 from generator.seeds.source import Seed
-from generator.strategies.mutation.operators import Applier, Operators, SeedFunctions
+from generator.strategies.mutation.operators import Operators, SeedFunctions
 from generator.strategies.mutation.places import Place, find_place
 from generator.strategies.mutation.pool import GrowingPool, pool_of
 from generator.strategies.mutation.printing import Fragments
@@ -68,7 +68,6 @@ class Chain:
         # A copy of the shared table: terms made in it are numbered the same whenever the chain is made.
         self.table = base.table.copy()
         self.pool = GrowingPool(base)
-        self.applier = Applier(operators, self.table)
         self.operators = operators
         self.functions = SeedFunctions(self.script)
         self.guarded = operators.guarded_theories(base.operators)

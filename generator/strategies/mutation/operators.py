@@ -230,32 +230,20 @@ def _matches(pattern: SortPattern, sort: Sort, bindings: Bindings) -> bool:
     return pattern.name == sort.name and len(pattern.indices) == len(sort.indices)
 
 
-class Applier:
-    """Makes applications of operators for one chain of mutations, in its table."""
-
-    def __init__(self, operators: Operators, table: TermTable) -> None:
-        self.operators = operators
-        self.table = table
-
-    def apply(self, shape: Shape, args: tuple[Term, ...], result: Sort, chance: random.Random) -> Term | None:
-        """The operator applied to ``args``; None where it does not fit after all."""
-        if shape.signature is not None:
-            return self.apply_signature(shape.signature, args, result, chance)
+def apply_shape(
+    table: TermTable, shape: Shape, args: tuple[Term, ...], result: Sort, chance: random.Random
+) -> Term | None:
+    """The operator applied to ``args``, with sensible indices; None where it does not fit after all."""
+    signature = shape.signature
+    if signature is None:
         assert shape.declaration is not None
-        return apply_declaration(self.table, shape.declaration, args, result, shape.tester)
-
-    def apply_signature(
-        self, signature: Signature, args: tuple[Term, ...], result: Sort, chance: random.Random
-    ) -> Term | None:
-        """A theory's operator applied to ``args``, with sensible indices."""
-        if not _takes(signature.name, args):
-            return None
-        indices = choose_indices(signature, tuple([a.sort for a in args]), result, chance)
-        if indices is None:
-            return None
-        return self.table.operator(
-            signature.name, args, result, indices, result if signature.needs_as else None
-        )
+        return apply_declaration(table, shape.declaration, args, result, shape.tester)
+    if not _takes(signature.name, args):
+        return None
+    indices = choose_indices(signature, tuple([a.sort for a in args]), result, chance)
+    if indices is None:
+        return None
+    return table.operator(signature.name, args, result, indices, result if signature.needs_as else None)
 
 
 def operator_text(signature: Signature, indices: tuple[int | str, ...], result: Sort) -> str:

@@ -117,9 +117,8 @@ class _Problem:
         self.naming = Endings(script)
         self.openness = Openness(script)
         self.declared = prelude.text(prelude.everything & ~self.openness.recursive(prelude))
-        declared = [d for d in script.declarations if d.origin == "declare"]
-        self.constants = [d for d in declared if not d.params]
-        self.functions = [d for d in declared if d.params]
+        self.constants = [d for d in script.declared if not d.params]
+        self.functions = [d for d in script.declared if d.params]
         self.terms = list(_closed_terms(script.assertions))
         self.faults: dict[Term, str] = {}
         self.quantifiers: dict[Term, int] = {}

@@ -61,8 +61,8 @@ class RandomTerms:
         self.table = table
         self.facts = facts
         self._own: dict[Sort, list[Term]] = {}
-        for declaration in script.declarations:
-            if not declaration.params and declaration.origin == "declare":
+        for declaration in script.declared:
+            if not declaration.params:
                 self._own.setdefault(declaration.result, []).append(table.symbol(declaration))
         for datatype in script.datatypes.values():
             for constructor in datatype.constructors:

@@ -13,9 +13,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
-from generator.seeds.source import Answer, Seed
+from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting, integer
 from generator.strategies.weaken.parity import without_ambiguity

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from corpus.answers import Answer
 from generator import StrategyInputs, StrategySettings, make_strategy, seeds_of_folder
 from generator.rewriting.instances import USUAL_WIDTH, printed_rules
 from generator.rewriting.rules import Rule, read_rules
-from generator.seeds.source import Answer
 from generator.strategies.expand import Expand
 from smtlib import postorder, print_term
 from smtlib.commands import print_declaration

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, SeedSource, StrategySettings, make_strategy
-from generator.seeds.source import Answer, seeds_of_folder
+from generator.seeds.source import seeds_of_folder
 from smtlib import check_script, read_script
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from corpus.answers import Answer
 from generator import GenerationError, SeedSource, StrategySettings, make_strategy, seeds_of_folder
-from generator.seeds.source import Answer
 from smtlib import read_sexps
 from tests.generator.small import formulas
 from tests.generator.strategies.test_typefuzz import is_shared

@@ -10,11 +10,12 @@ import pytest
 import z3
 
 import generator.seeds.pairs as pairs_module
+from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript, read_seed
-from generator.seeds.source import Answer, Seed, SeedSource
+from generator.seeds.source import Seed, SeedSource
 from generator.strategies.fusion import FusionStrategy
 from generator.strategies.fusion.templates import Template
 from smtlib import check_script, free_variables, print_term, read_script

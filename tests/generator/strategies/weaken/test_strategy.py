@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
-from generator.seeds.source import Answer, SeedSource
+from generator.seeds.source import SeedSource
 from generator.strategies.weaken import SETTINGS, WeakenStrategy
 from generator.strategies.weaken.ruleset import default_rules
 from generator.strategies.weaken.walk import Walker
