@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from generator.seeds.script import SeedScript
-from smtlib import CheckedCommand, Naming, Sort, Term, postorder, print_command
+from smtlib import CheckedCommand, Declaration, Naming, Sort, Term, postorder, print_command
 from smtlib.reader import with_ending
 from smtlib.sorts import indexed, subsorts
 
@@ -39,18 +39,18 @@ class Endings(Naming):
 
 
 class Prelude:
-    """The declarations of a seed. A set of them is the bits of a number: its ``needs``."""
+    """The ``commands`` that declare what a seed uses. A set of them is bits of a number: its ``needs``."""
 
     def __init__(self, script: SeedScript, naming: Endings | None = None) -> None:
         self.naming = naming or Endings(script)
         self.texts: list[str] = []
-        self._of_declaration: dict[int, int] = {}
+        self._of_declaration: dict[Declaration, int] = {}
         self._of_sort: dict[str, int] = {}
         self._sort_needs: dict[Sort, int] = {}
-        for command in script.prelude:
-            # Defined sorts are written out where they are used.
-            if command.sort is None or command.sort.body is None:
-                self._add(command)
+        # Defined sorts are written out where they are used.
+        self.commands = [c for c in script.prelude if c.sort is None or c.sort.body is None]
+        for command in self.commands:
+            self._add(command)
 
     def _add(self, command: CheckedCommand) -> None:
         own = 1 << len(self.texts)
@@ -67,14 +67,14 @@ class Prelude:
             for sort in (*declaration.params, declaration.result):
                 needs |= self.needs_of_sort(sort)
             # A recursive function needs what it is part of.
-            self._of_declaration[id(declaration)] = own
+            self._of_declaration[declaration] = own
         for definition in command.definitions:
             needs |= self.needs([definition.body])[definition.body]
         self._sort_needs.clear()
         for datatype in command.datatypes:
             self._of_sort[datatype.name] = needs
-            self._of_declaration.update((id(symbol), needs) for symbol in datatype.symbols)
-        self._of_declaration.update((id(declaration), needs) for declaration in command.declarations)
+            self._of_declaration.update(dict.fromkeys(datatype.symbols, needs))
+        self._of_declaration.update(dict.fromkeys(command.declarations, needs))
         self.texts.append(print_command(command, self.naming) + "\n")
 
     def needs_of_sort(self, sort: Sort) -> int:
@@ -93,7 +93,7 @@ class Prelude:
         for term in postorder(roots):
             mask = self.needs_of_sort(term.sort)
             if term.op.declaration is not None:
-                mask |= self._of_declaration.get(id(term.op.declaration), 0)
+                mask |= self._of_declaration.get(term.op.declaration, 0)
             for arg in term.args:
                 mask |= found[arg]
             for variable in term.variables:

@@ -17,7 +17,7 @@ from smtlib.datatypes import read_datatypes
 from smtlib.elaborator import Elaborator
 from smtlib.environment import Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import ReadError, SortError
-from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, line_and_column, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, Sort
@@ -111,7 +111,7 @@ class _Checker:
                 self.environment.undo_command()
                 if not error.line:
                     position = self.elaborator.position(command.sexp)
-                    error.line, error.column = script.place(position)
+                    error.line, error.column = line_and_column(script.text, position)
                 self.checked.errors.append(SortError(error.message, error.line, error.column))
         return self.checked
 

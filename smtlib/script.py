@@ -23,10 +23,6 @@ class Script:
     text: str
     commands: tuple[Command, ...]
 
-    def place(self, position: int) -> tuple[int, int]:
-        """Line and column, both from 1, of an offset in the text."""
-        return line_and_column(self.text, position)
-
 
 def read_script(text: str) -> Script:
     """Read ``text`` as a sequence of commands.

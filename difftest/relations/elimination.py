@@ -9,7 +9,6 @@ from difftest.relations.base import Case, Claim, Relation, Rule, has_command, li
 from difftest.relations.goals import formula_of
 from smtlib.printer import print_term, sort_text
 from smtlib.reader import sexp_text
-from smtlib.sorts import BOOL
 from smtlib.terms import Term
 
 INSTANCE = (
@@ -42,7 +41,7 @@ def _instance(case: Case, term: Term, free: str) -> Claim | None:
 
 def _claims(case: Case) -> Iterator[Claim]:
     for term in case.subterms:
-        if term.sort is BOOL and term.name in ("forall", "exists") and term.variables:
+        if term.is_quantifier:
             text = print_term(term)
             free = _eliminated(case, text)
             if free != text:

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from generator.errors import GenerationError
-from smtlib import Sort, Term, check_script, read_script, read_sexps, sexp_text
+from smtlib import Kind, Naming, Sort, Term, check_script, print_term, read_script, read_sexps, sexp_text
 from smtlib.errors import SmtLibError
 from smtlib.reader import SExp
 from smtlib.signature import Bindings, SortPattern, evaluate_index, read_sort_pattern
@@ -21,6 +21,7 @@ from smtlib.signature import Bindings, SortPattern, evaluate_index, read_sort_pa
 MAX_WIDTH = 4096
 """Bit-vectors that would be wider are not made."""
 
+_MARK = "\0"
 _KEYS = (":of", ":x", ":y", ":constants")
 
 
@@ -63,6 +64,25 @@ class Fusion:
     z: Term
     of: Term
     inverses: Mapping[str, Term]
+
+
+class Template:
+    """A term over x, y and z as text, for other names in their places."""
+
+    def __init__(self, term: Term) -> None:
+        self._pieces = print_term(term, _Places()).split(_MARK)
+
+    def text(self, names: Mapping[str, str]) -> str:
+        """The term with these names for x, y and z."""
+        pieces = self._pieces
+        return "".join([names[p] if n % 2 else p for n, p in enumerate(pieces)])
+
+
+class _Places(Naming):
+    def head(self, term: Term) -> str:
+        """The text of a term's head."""
+        text = super().head(term)
+        return f"{_MARK}{text}{_MARK}" if term.op.kind is Kind.SYMBOL else text
 
 
 def instantiate(

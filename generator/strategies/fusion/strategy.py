@@ -31,11 +31,11 @@ from generator.settings import Setting, integer
 from generator.strategies.fusion.functions import (
     Fusion,
     FusionFunction,
+    Template,
     choose_constants,
     functions_for,
     instantiate,
 )
-from generator.strategies.fusion.templates import Template
 from generator.strategies.storm.openness import open_functions
 from generator.text import comment
 from smtlib import Declaration, Sort, postorder

@@ -24,6 +24,7 @@ from functools import cache, lru_cache
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
 from smtlib import Kind, Sort, Term, default_theories, postorder
+from smtlib.commands import RECURSIVE
 from smtlib.sorts import subsorts
 
 _PARTIAL = frozenset(("div", "mod", "/"))
@@ -49,7 +50,7 @@ class Openness:
         self._recursive = {
             declaration
             for command in script.prelude
-            if command.name.endswith("-rec")
+            if command.name in RECURSIVE
             for declaration in command.declarations
         }
         self._spoiled: dict[object, str] = {}
@@ -124,10 +125,10 @@ class Openness:
     def recursive(self, prelude: Prelude) -> int:
         """The declarations that z3 is not shown."""
         mask = 0
-        for position, command in enumerate(c for c in self._script.prelude if _is_kept(c)):
+        for position, command in enumerate(prelude.commands):
             if any(d in self._undefinable for d in command.declarations):
                 mask |= 1 << position
-        return mask & prelude.everything
+        return mask
 
     def _undefinable_functions(self) -> set[object]:
         found: set[object] = set(self._recursive)
@@ -183,11 +184,6 @@ class Openness:
 def _divides_by_number(term: Term) -> bool:
     """Whether every divisor is a literal other than zero."""
     return all(a.op.kind is Kind.LITERAL and a.op.text.strip("0.") != "" for a in term.args[1:])
-
-
-def _is_kept(command: object) -> bool:
-    sort = getattr(command, "sort", None)
-    return sort is None or sort.body is None
 
 
 @lru_cache(maxsize=256)

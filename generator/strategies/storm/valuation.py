@@ -70,7 +70,6 @@ class Valuation:
     ``negation``, the ``part`` without quantifiers, or ``any``. ``left_out`` counts Boolean terms without a
     value by cause. ``checked`` is what cvc5 said of the values (``sat``, ``unknown`` or a failure), None
     where it was not asked; ``disagreements`` are atoms that it valued otherwise, which are left out.
-    ``contradictions`` counts assertions that z3 claimed to have satisfied and did not.
     """
 
     values: dict[Term, bool]
@@ -78,7 +77,6 @@ class Valuation:
     left_out: Counter[str]
     checked: str | None = None
     disagreements: tuple[str, ...] = ()
-    contradictions: int = 0
 
 
 def value_terms(
@@ -259,9 +257,7 @@ class _Problem:
                 values[term] = _connective(term.op.name, [values.get(a) for a in term.args])
                 left_out["a connective of terms without a value"] += values[term] is None
         known = {t: v for t, v in values.items() if v is not None}
-        claimed = self.script.assertions if reply["how"] == "assertions" else ()
-        contradictions = sum(known.get(a) is False for a in claimed)
-        return Valuation(known, reply["how"], +left_out, None, (), contradictions)
+        return Valuation(known, reply["how"], +left_out)
 
     def _inconsistent(self, texts: list[str]) -> set[Term]:
         """Applications of partial functions to which z3 gave two values for equal arguments."""

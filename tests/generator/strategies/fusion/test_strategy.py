@@ -17,7 +17,7 @@ from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript, read_seed
 from generator.seeds.source import Seed, SeedSource
 from generator.strategies.fusion import FusionStrategy
-from generator.strategies.fusion.templates import Template
+from generator.strategies.fusion.functions import Template
 from smtlib import check_script, free_variables, print_term, read_script
 from solvers.registry import REFERENCES
 

@@ -35,7 +35,7 @@ def test_a_model_of_the_assertions_values_every_subterm(process: SolvingProcess)
     assert values["(> x 5)"] and values["(= x 7)"] and values["p"]
     assert values["(< x 3)"] is False and values["(not (< x 3))"]
     assert values["(and (or (> x 5) p) (=> p (= x 7)) (not (< x 3)))"]
-    assert not valuation.left_out and not valuation.contradictions
+    assert not valuation.left_out
 
 
 def test_an_unsatisfiable_seed_is_valued_by_a_model_of_its_negation(process: SolvingProcess) -> None:
@@ -172,7 +172,6 @@ def test_a_value_that_cvc5_rejects_is_taken_out_and_reported(process: SolvingPro
     valuation = value_terms(script, Liar(), cross_check=True)
     assert valuation.disagreements == ("(> x 5)",)
     assert {print_term(t): v for t, v in valuation.values.items()} == {"(< x 9)": True}
-    assert valuation.contradictions == 1, "z3 said that its model satisfies it"
 
 
 def test_a_seed_that_z3_refuses_or_that_is_of_higher_order_is_reported(process: SolvingProcess) -> None:
