@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from rules._names import AtomNames, ScriptNames
-from smtlib import Kind, Sort, Term, read_sexps
+from smtlib import Kind, Sort, Term, postorder, read_sexps
 from smtlib.environment import is_parameter
 from smtlib.reader import SExp
 from smtlib.sorts import indexed
@@ -27,7 +27,8 @@ class Signatures:
 
     def __init__(self, script: ScriptNames) -> None:
         self.script = script
-        self._holds_symbol: dict[Term, bool] = {}
+        self._seen: set[Term] = set()
+        self._with_symbols: set[Term] = set()
 
     def full(self, term: Term, names: AtomNames) -> str:
         """The signature with indices and arguments of sorts. ``names``: the names of the atom."""
@@ -39,24 +40,10 @@ class Signatures:
 
     def holds_symbol(self, term: Term) -> bool:
         """Whether ``term`` contains a symbol of the script or a variable."""
-        known = self._holds_symbol
-        if term in known:
-            return known[term]
-        stack = [term]
-        while stack:
-            top = stack[-1]
-            if top in known:
-                stack.pop()
-                continue
-            if _is_symbol(top):
-                known[top] = True
-                continue
-            pending = [a for a in top.args if a not in known]
-            if pending:
-                stack += pending
-            else:
-                known[top] = any(known[a] for a in top.args)
-        return known[term]
+        for inner in postorder([term], self._seen):
+            if _is_symbol(inner) or not self._with_symbols.isdisjoint(inner.args):
+                self._with_symbols.add(inner)
+        return term in self._with_symbols
 
     def _signature(self, term: Term, head: Callable[[Term], str], sort: Callable[[Sort], str]) -> str:
         args = term.args
