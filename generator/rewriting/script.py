@@ -121,7 +121,9 @@ class InstanceText:
         if len(arguments) == 1 and head in _ASSOCIATIVE:
             return arguments[0]
         if not arguments:
-            return value_text(NEUTRAL[head], "") if head in NEUTRAL else _unknown(head)
+            if head not in NEUTRAL:
+                raise Unknown(head)
+            return value_text(NEUTRAL[head], "")
         if self._words == "str" and head.startswith("seq."):
             head = "str." + _WORDS.get(head[4:], head[4:])
         return f"({head} {' '.join(arguments)})"
@@ -153,10 +155,6 @@ class InstanceText:
             return compiled(term, self._rule.lists)(self._values)
         except (*WRONG_SORTS, KeyError):
             raise Unknown(str(term)) from None
-
-
-def _unknown(what: str) -> str:
-    raise Unknown(what)
 
 
 _TOTAL: Mapping[str, Callable[..., str]] = {

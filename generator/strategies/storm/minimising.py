@@ -132,9 +132,8 @@ class _Search:
             fragments = fragment(script, valuation, bounds.dmax, self.chance)
             if not fragments.initial:
                 continue
-            count = bounds.constructed(len(fragments.initial))
             chance = self.chance.random
-            constructed = construct(fragments.initial, count, bounds.dmax, chance)
+            constructed = construct(fragments.initial, bounds, chance)
             for number in range(self.tries // 2):
                 if self.is_over():
                     break

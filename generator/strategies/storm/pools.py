@@ -163,10 +163,9 @@ def _fault(root: Term, solvers: Sequence[str]) -> str:
     return ""
 
 
-def construct(
-    initial: Sequence[Formula], count: int, dmax: int, chance: Callable[[], float]
-) -> list[Formula]:
-    """The construction pool: ``count`` conjunctions and negations, fewer where the bounds allow no more."""
+def construct(initial: Sequence[Formula], bounds: Bounds, chance: Callable[[], float]) -> list[Formula]:
+    """The construction pool: NC conjunctions and negations, fewer where the bounds allow no more."""
+    count = bounds.constructed(len(initial))
     pool: list[Formula] = []
     for _ in range(10 * count):
         if len(pool) >= count:
@@ -182,7 +181,7 @@ def construct(
             )
         else:
             made = Formula(f"(not {first.text})", not first.value, 1 + first.depth, first.needs)
-        if made.depth <= dmax and len(made.text) <= MAX_CONSTRUCTED:
+        if made.depth <= bounds.dmax and len(made.text) <= MAX_CONSTRUCTED:
             pool.append(made)
     return pool
 

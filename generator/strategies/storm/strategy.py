@@ -72,8 +72,7 @@ class StormStrategy(SeedStrategy):
         """Instances of ``seed`` without end, from one construction pool after the other."""
         pool = self._value(seed, chance.randrange(VARIANTS), chance)
         while pool is not None:
-            count = self.bounds.constructed(len(pool.fragments.initial))
-            constructed = construct(pool.fragments.initial, count, self.bounds.dmax, chance.random)
+            constructed = construct(pool.fragments.initial, self.bounds, chance.random)
             for _ in range(self.bounds.instances(len(pool.fragments.initial))):
                 yield self._mutant(pool, constructed, chance, "")
 
@@ -150,9 +149,7 @@ class StormStrategy(SeedStrategy):
         found = self._constructed.get(key)
         if found is None:
             chance = random_for(self.seed, place, f"storm construction {pool.variant} {epoch}").random
-            count = self.bounds.constructed(len(pool.fragments.initial))
-            found = construct(pool.fragments.initial, count, self.bounds.dmax, chance)
-            self._constructed[key] = found
+            found = self._constructed[key] = construct(pool.fragments.initial, self.bounds, chance)
             if len(self._constructed) > _KEPT:
                 self._constructed.popitem(last=False)
         return found

@@ -166,9 +166,9 @@ def test_the_initial_pool_holds_subterms_up_to_dmax(process: SolvingProcess) -> 
 ATOMS = tuple(Formula(name, value, 1, 1 << i) for i, (name, value) in enumerate([("p", True), ("q", False)]))
 
 
-@given(st.integers(0, 50), st.integers(1, 12), st.integers(0, 10_000))
+@given(st.integers(1, 50), st.integers(1, 12), st.integers(0, 10_000))
 def test_constructed_formulas_have_the_value_and_depth_they_say(count: int, dmax: int, seed: int) -> None:
-    pool = construct(ATOMS, count, dmax, random.Random(seed).random)
+    pool = construct(ATOMS, Bounds(nc=count, dmax=dmax), random.Random(seed).random)
     assert len(pool) == (count if dmax > 1 else 0)
     for formula in pool:
         value, depth, needs = evaluated(formula.text)
