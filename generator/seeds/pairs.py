@@ -30,7 +30,7 @@ class PairStrategy(SeedStrategy):
     """Base of the strategies that join two seeds. ``counts`` has what could not be joined, by cause."""
 
     def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
-        super().__init__(inputs.seeds, inputs.settings.seed, inputs.values, per_seed)
+        super().__init__(inputs, per_seed)
         self.solvers = inputs.settings.solvers
         self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()

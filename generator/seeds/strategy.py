@@ -11,13 +11,13 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from generator.declaring import StrategyInputs
 from generator.errors import GenerationError
-from generator.seeds.source import Seed, SeedSource, random_for
-from generator.settings import Value
+from generator.seeds.source import Seed, random_for
 from generator.strategy import GeneratedTest
 from generator.text import SeedHeader
 
@@ -52,10 +52,11 @@ class SeedStrategy(ABC):
 
     name: str
 
-    def __init__(self, seeds: SeedSource, seed: int, settings: Mapping[str, Value], per_seed: int) -> None:
-        self.seeds = seeds
-        self.seed = seed
-        self.settings = dict(settings)
+    def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
+        """``per_seed``: how many tests are made of a seed in a row."""
+        self.seeds = inputs.seeds
+        self.seed = inputs.settings.seed
+        self.settings = dict(inputs.values)
         self.per_seed = per_seed
         self.counts: Counter[str] = Counter()
         self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None

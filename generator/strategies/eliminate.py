@@ -91,9 +91,7 @@ ENTRY = StrategyEntry(
     about="seed formulas in which constants became variables of quantifiers",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Eliminate(
-        inputs.seeds, inputs.settings.seed, inputs.values, integer(inputs.values, "tests")
-    ),
+    make=lambda inputs: Eliminate(inputs, integer(inputs.values, "tests")),
     needs=frozenset(("seeds",)),
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
 )

@@ -42,9 +42,8 @@ class Horn(SeedStrategy):
     name = "horn"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        given, values = inputs.settings, inputs.values
-        super().__init__(inputs.seeds, given.seed, values, integer(values, "tests"))
-        has_rules = any(parse_spec(solver).kin in ONLY for solver in given.solvers)
+        super().__init__(inputs, integer(inputs.values, "tests"))
+        has_rules = any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers)
         self._rules_share = _RULES_SHARE if has_rules else 0.0
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:

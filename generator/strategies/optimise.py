@@ -106,9 +106,7 @@ ENTRY = StrategyEntry(
     about="seed formulas with objectives and soft assertions",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Optimise(
-        inputs.seeds, inputs.settings.seed, inputs.values, integer(inputs.values, "tests")
-    ),
+    make=lambda inputs: Optimise(inputs, integer(inputs.values, "tests")),
     needs=frozenset(("seeds",)),
     only=ONLY,
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),

@@ -60,7 +60,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         values = inputs.values
-        super().__init__(inputs.seeds, inputs.settings.seed, values, integer(values, "chain"))
+        super().__init__(inputs, integer(values, "chain"))
         self.operators = operators_for(inputs.settings.solvers, str(values.get("operators", "")))
         self._steps = integer(values, "mutations")
 

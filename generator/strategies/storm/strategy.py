@@ -55,12 +55,12 @@ class StormStrategy(SeedStrategy):
     name = "storm"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        given, values = inputs.settings, inputs.values
-        shown = {**values, "incremental": "yes"} if given.incremental else values
-        super().__init__(inputs.seeds, given.seed, shown, TURN)
-        self.incremental = given.incremental
-        self.solvers = given.solvers
-        self.bounds = Bounds(*(integer(values, name) for name in ("amax", "dmax", "nc", "nm")))
+        super().__init__(inputs, TURN)
+        self.incremental = inputs.settings.incremental
+        if self.incremental:
+            self.settings["incremental"] = "yes"
+        self.solvers = inputs.settings.solvers
+        self.bounds = Bounds(*(integer(inputs.values, name) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
         random_for(self.seed, 0, "storm order").shuffle(self._order)

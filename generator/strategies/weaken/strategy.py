@@ -64,7 +64,7 @@ class WeakenStrategy(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         seeds, settings = inputs.seeds, inputs.values
-        super().__init__(seeds, inputs.settings.seed, settings, integer(settings, "iterations"))
+        super().__init__(inputs, integer(settings, "iterations"))
         self.walk = integer(settings, "walk")
         self.direction = str(settings["direction"])
         self.rewrites = settings["ambiguous"] == "rewrite"
