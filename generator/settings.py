@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from base.nearest import did_you_mean, nearest
@@ -61,10 +61,3 @@ def read_settings(strategy: str, known: Sequence[Setting], given: Iterable[str])
             raise GenerationError(f"{strategy} has no setting {name}; {knows}{hint}")
         values[name] = by_name[name].read(text)
     return values
-
-
-def integer(values: Mapping[str, Value], name: str) -> int:
-    """The whole number that a setting is set to."""
-    value = values[name]
-    assert isinstance(value, int), f"{name} is declared with a whole number as default"
-    return value

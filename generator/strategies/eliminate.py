@@ -13,7 +13,7 @@ from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from smtlib import Declaration, Term, print_term
 from smtlib.printer import sort_text
 from smtlib.sorts import BOOL
@@ -91,7 +91,7 @@ ENTRY = StrategyEntry(
     about="seed formulas in which constants became variables of quantifiers",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Eliminate(inputs, integer(inputs.values, "tests")),
+    make=lambda inputs: Eliminate(inputs, int(inputs.values["tests"])),
     needs=frozenset(("seeds",)),
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
 )

@@ -16,7 +16,7 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
 from smtlib.printer import all_of, sort_text
@@ -42,7 +42,7 @@ class Horn(SeedStrategy):
     name = "horn"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        super().__init__(inputs, integer(inputs.values, "tests"))
+        super().__init__(inputs, int(inputs.values["tests"]))
         has_rules = any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers)
         self._rules_share = _RULES_SHARE if has_rules else 0.0
 

@@ -21,7 +21,7 @@ from generator.seeds.halves import Half, Place
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from generator.text import comment
 from smtlib import Declaration, Sort
 from smtlib.sorts import BOOL
@@ -46,7 +46,7 @@ class Join(PairStrategy):
     name = "join"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        super().__init__(inputs, integer(inputs.values, "tests"))
+        super().__init__(inputs, int(inputs.values["tests"]))
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Joins of ``seed`` with one partner; none if no partner fits."""

@@ -13,7 +13,7 @@ from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from smtlib import Term, print_command, print_term
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, REAL
@@ -106,7 +106,7 @@ ENTRY = StrategyEntry(
     about="seed formulas with objectives and soft assertions",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Optimise(inputs, integer(inputs.values, "tests")),
+    make=lambda inputs: Optimise(inputs, int(inputs.values["tests"])),
     needs=frozenset(("seeds",)),
     only=ONLY,
     settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),

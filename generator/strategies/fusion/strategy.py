@@ -27,7 +27,7 @@ from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from generator.strategies.fusion.functions import (
     Fusion,
     FusionFunction,
@@ -91,7 +91,7 @@ class FusionStrategy(PairStrategy):
     def __init__(self, inputs: StrategyInputs) -> None:
         super().__init__(inputs, PER_PAIR)
         seeds = self.seeds
-        self.pairs = integer(inputs.values, "pairs")
+        self.pairs = int(inputs.values["pairs"])
         self._ways: dict[tuple[object, ...], _Ways] = {}
         self._accepted: dict[tuple[object, ...], bool] = {}
         answer_setting = inputs.values["answer"]

@@ -11,7 +11,7 @@ from generator.declaring import StrategyInputs
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain, MutationLog
 from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.places import Place
@@ -60,9 +60,9 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         values = inputs.values
-        super().__init__(inputs, integer(values, "chain"))
+        super().__init__(inputs, int(values["chain"]))
         self.operators = operators_for(inputs.settings.solvers, str(values.get("operators", "")))
-        self._steps = integer(values, "mutations")
+        self._steps = int(values["mutations"])
 
     @abstractmethod
     def start(self, seed: Seed) -> _Chain:

@@ -17,7 +17,7 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from generator.strategies.storm.pools import Bounds, Formula, Fragments, construct, fragment, instance
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import VARIANTS, NoValuation, value_terms
@@ -60,7 +60,7 @@ class StormStrategy(SeedStrategy):
         if self.incremental:
             self.settings["incremental"] = "yes"
         self.solvers = inputs.settings.solvers
-        self.bounds = Bounds(*(integer(inputs.values, name) for name in ("amax", "dmax", "nc", "nm")))
+        self.bounds = Bounds(*(int(inputs.values[name]) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
         random_for(self.seed, 0, "storm order").shuffle(self._order)

@@ -18,7 +18,7 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting, integer
+from generator.settings import Setting
 from generator.strategies.weaken.parity import without_ambiguity
 from generator.strategies.weaken.walk import KEEP, STRENGTHEN, WEAKEN, Applied, Walker
 from generator.text import comment
@@ -64,8 +64,8 @@ class WeakenStrategy(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         seeds, settings = inputs.seeds, inputs.values
-        super().__init__(inputs, integer(settings, "iterations"))
-        self.walk = integer(settings, "walk")
+        super().__init__(inputs, int(settings["iterations"]))
+        self.walk = int(settings["walk"])
         self.direction = str(settings["direction"])
         self.rewrites = settings["ambiguous"] == "rewrite"
         self.uses_all = settings["unlabelled"] == "chain" or self.rewrites or self.direction == "keep"
