@@ -145,9 +145,7 @@ class _Problem:
         if kind in (Kind.BINDER, Kind.MATCH):
             fault = self.openness.fault_below(term)
             if kind is Kind.BINDER and not fault:
-                if not term.is_quantifier:
-                    fault = "a binder other than a quantifier"
-                elif len(self.quantifiers) >= MAX_QUANTIFIERS:
+                if len(self.quantifiers) >= MAX_QUANTIFIERS:
                     fault = "too many quantifiers"
                 else:
                     hangs = 1 << len(self.quantifiers)
