@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 from base.errors import ExhumeError
 
 
@@ -15,3 +19,12 @@ class BadOutput(DifftestError):
 
 class NotShown(DifftestError):
     """A file, a trace or a finding does not show the expected bug."""
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """A context in which an OSError means that ``place`` cannot be written: it becomes BadOutput."""
+    try:
+        yield
+    except OSError as problem:
+        raise BadOutput(f"cannot write {place}: {problem.strerror or problem}") from problem

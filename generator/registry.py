@@ -4,11 +4,10 @@ installed packages declare as entry points of the group ``exhume.strategies``.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 
+from base.modules import declared_in
 from base.nearest import did_you_mean, nearest
 from generator import strategies
 from generator.declaring import StrategyEntry, StrategyInputs, StrategySettings
@@ -19,13 +18,6 @@ from generator.settings import read_settings
 from generator.strategy import Strategy
 
 ENTRY_POINTS = "exhume.strategies"
-
-
-def _declared() -> Iterator[StrategyEntry]:
-    for module in pkgutil.iter_modules(strategies.__path__):
-        entry = getattr(importlib.import_module(f"{strategies.__name__}.{module.name}"), "ENTRY", None)
-        if isinstance(entry, StrategyEntry):
-            yield entry
 
 
 def _installed() -> Iterator[StrategyEntry]:
@@ -46,7 +38,9 @@ def _installed() -> Iterator[StrategyEntry]:
 def find_strategies() -> dict[str, StrategyEntry]:
     """All strategies by name. Raises :class:`GenerationError` where two have the same name."""
     found: dict[str, StrategyEntry] = {}
-    for entry in sorted((*_declared(), *_installed()), key=lambda entry: entry.name):
+    for entry in sorted(
+        (*declared_in(strategies.__name__, "ENTRY"), *_installed()), key=lambda entry: entry.name
+    ):
         if entry.name in found:
             raise GenerationError(f"two strategies are called {entry.name}; remove the package of one")
         found[entry.name] = entry

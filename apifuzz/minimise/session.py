@@ -28,7 +28,7 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from base.files import put_text
-from difftest.errors import BadOutput, NotShown
+from difftest.errors import NotShown, writing
 from solvers.running.process import Limits
 
 Show = Callable[[Sequence[Trace]], int | None]
@@ -306,7 +306,5 @@ def _earlier(result: Path | None, trace: Trace) -> Trace | None:
 
 def write_trace(file: Path, trace: Trace) -> None:
     """Put a trace into a file, whole or not at all. Raises BadOutput."""
-    try:
+    with writing(file):
         put_text(file, print_trace(trace))
-    except OSError as problem:
-        raise BadOutput(f"cannot write {file}: {problem.strerror or problem}") from problem

@@ -10,7 +10,7 @@ from typing import Any
 from base.files import put_text
 from difftest.campaign.stored import Campaign, NoCampaign
 from difftest.campaign.upgrading import read_any
-from difftest.errors import BadOutput
+from difftest.errors import writing
 from difftest.triage.exports import to_junit, to_markdown, to_sarif
 from difftest.triage.newness import NOT_NEW, ONLY_BASE
 from difftest.triage.store import folders_of
@@ -34,10 +34,8 @@ def export(
     }
     written = []
     for file, text in ((file, text) for file, text in texts.items() if file is not None):
-        try:
+        with writing(file):
             put_text(file, text())
-        except OSError as problem:
-            raise BadOutput(f"cannot write {file}: {problem.strerror or problem}") from problem
         written.append(file)
     return written
 

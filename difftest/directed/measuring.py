@@ -20,7 +20,7 @@ from pathlib import Path
 from base.errors import ExhumeError
 from difftest.directed.coverage import CoverageMap, formula_key
 from difftest.directed.gcov import COUNTS, NOTES, BadCounts, LineOf, ObjectFile, read_counts
-from difftest.errors import BadOutput
+from difftest.errors import writing
 from solvers.errors import EnvironmentProblem
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict
@@ -198,9 +198,7 @@ def _run(runner: Runner, solver: Solver, formula: Formula, seconds: float, folde
 def _scratch(path: Path) -> Path:
     """An empty folder beside a map for the counts of runs; that of a killed command is the same one."""
     folder = path.with_name(f".{path.name}.runs")
-    try:
+    with writing(path.parent):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-    except OSError as problem:
-        raise BadOutput(f"cannot write to {path.parent}: {problem.strerror or problem}") from problem
     return folder

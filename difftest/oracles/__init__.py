@@ -4,11 +4,10 @@ what solvers did with one test, and ``difftest.triage.examine`` also makes the r
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 
+from base.modules import declared_in
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate, Observation, Oracle
@@ -20,9 +19,7 @@ from solvers.specs import Solver
 
 def find_oracles() -> dict[str, Oracle]:
     """Every module of this folder that has an ``ORACLE``, by name, the gravest first; and the relations."""
-    modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    found = [module.ORACLE for module in modules if hasattr(module, "ORACLE")]
-    found += [oracle_of(relation) for relation in find_relations()]
+    found = [*declared_in(__name__, "ORACLE"), *map(oracle_of, find_relations())]
     return {oracle.name: oracle for oracle in sorted(found, key=lambda oracle: oracle.rank)}
 
 

@@ -5,13 +5,10 @@ One file each, which holds it as ``RELATION``.
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-
+from base.modules import declared_in
 from difftest.relations.base import Relation
 
 
 def find_relations() -> list[Relation]:
     """Every module of this folder that has a ``RELATION``."""
-    modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    return [module.RELATION for module in modules if hasattr(module, "RELATION")]
+    return declared_in(__name__, "RELATION")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_text
-from difftest.errors import BadOutput, NotShown
+from difftest.errors import NotShown, writing
 from difftest.reduction._ddsmt import is_installed
 from difftest.reduction.text import Plan, Step, reduce_text
 from difftest.triage.classes import class_of
@@ -172,10 +172,8 @@ def _earlier(result: Path) -> str:
 
 
 def _save(result: Path, text: str) -> None:
-    try:
+    with writing(result):
         put_text(result, text)
-    except OSError as problem:
-        raise BadOutput(f"cannot write {result}: {problem.strerror or problem}") from problem
 
 
 def _observed(text: str, solvers: Sequence[Solver], tries: int) -> Expectation:

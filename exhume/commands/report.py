@@ -14,7 +14,7 @@ from base.errors import Exit
 from base.files import put_text
 from corpus.store import Corpus
 from difftest.campaign.exporting import export
-from difftest.errors import BadOutput
+from difftest.errors import writing
 from difftest.triage.checking import family_of
 from difftest.triage.duplicates import check_reports, reports_in
 from difftest.triage.folder import DOCUMENT, FindingFolder
@@ -211,11 +211,9 @@ def test_command(
     made = regression_files(FindingFolder.read(finding), issue)
     if folder is not None:
         for path, text in made.files.items():
-            try:
+            with writing(folder / path):
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 put_text(folder / path, text)
-            except OSError as problem:
-                raise BadOutput(f"cannot write {folder / path}: {problem.strerror or problem}") from problem
     if json:
         print_json({"files": dict(made.files), "answers": made.answers, "then": made.then})
         return

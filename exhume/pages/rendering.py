@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from base.files import put_bytes
 from base.version import VERSION
-from difftest import BadOutput
+from difftest.errors import writing
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -21,10 +21,8 @@ def write_html(out: Path, template: str, **values: Any) -> int:
     """Write a page in one step; its size in bytes. Raises BadOutput."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     data = render(template, made=made, **values)
-    try:
+    with writing(out):
         put_bytes(out, data)
-    except OSError as problem:
-        raise BadOutput(f"cannot write {out}: {problem.strerror or problem}") from problem
     return len(data)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from base.modules import declared_in
 from miner.errors import BadInput
 from miner.hosts.host import Host
 
@@ -15,9 +14,7 @@ DEFAULT = "github"
 
 def known_hosts() -> dict[str, Host]:
     """All hosts by name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return {host.name: host for module in modules if (host := getattr(module, "HOST", None)) is not None}
+    return {host.name: host for host in declared_in(__name__, "HOST")}
 
 
 def host_named(name: str) -> Host:

@@ -6,18 +6,14 @@ formula are added with ``add``.
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-
+from base.modules import declared_in
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.folder import FindingFolder
 
 
 def find_classes() -> dict[tuple[str, str], FindingClass]:
     """Every module of this folder that has a ``CLASS``, by what its findings are about, and by name."""
-    modules = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    found = [module.CLASS for module in modules if hasattr(module, "CLASS")]
-    return {(one.kind, one.name): one for one in found}
+    return {(found.kind, found.name): found for found in declared_in(__name__, "CLASS")}
 
 
 CLASSES = find_classes()
