@@ -321,6 +321,14 @@ def test_strategies_of_an_arm_share_its_tests() -> None:
     assert {"skeletons", "theorems", "weaken"} <= {*every[1].split(",")} and "enumerate" not in every[1]
 
 
+def test_a_corpus_adds_the_arm_of_its_history() -> None:
+    coverage = script("coverage")
+    given = ["coverage", "--out", "out", "--formulas", "x", "--corpus", "c.duckdb", "--only", "history"]
+    with patch.object(sys, "argv", given):
+        arms = coverage.parse().arms
+    assert arms["history"] == (*arms["all"], "--corpus", "c.duckdb")
+
+
 def test_arms_are_compared_by_the_lines_that_they_run() -> None:
     def run(arm: str, lines: int) -> dict[str, Any]:
         percents = {"line_percent": lines / 10, "function_percent": 50.0}
