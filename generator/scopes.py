@@ -118,13 +118,11 @@ class Prelude:
 
 def names_of(script: SeedScript) -> set[str]:
     """Every name that ``script`` uses of its own, bound variables included."""
-    names: set[str] = set()
+    names = set(script.sort_names)
     for command in script.prelude:
         names.update(d.name for d in command.declarations)
-        if command.sort is not None:
-            names.add(command.sort.name)
         for datatype in command.datatypes:
-            names.update((datatype.name, *(symbol.name for symbol in datatype.symbols)))
+            names.update(symbol.name for symbol in datatype.symbols)
         names.update(v.op.name for d in command.definitions for v in d.params)
     for term in script.all_terms:
         names.update(v.op.name for v in term.bound)

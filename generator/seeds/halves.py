@@ -28,7 +28,7 @@ class Half:
 
     ``lines`` are its assertions in pieces of text, every other one an occurrence of a variable;
     ``occurrences`` where each variable stands. ``names`` are all it uses, ``shown`` the variables' names,
-    both as printed; ``declared`` are its declarations.
+    both as printed; ``declared`` are its declarations, ``sort_names`` the sorts among them, as in the seed.
     """
 
     seed: Seed
@@ -37,6 +37,7 @@ class Half:
     shown: Mapping[Declaration, str]
     names: frozenset[str]
     declared: str
+    sort_names: frozenset[str]
 
     @classmethod
     def of(cls, seed: Seed, script: SeedScript, ending: str) -> Half:
@@ -59,7 +60,8 @@ class Half:
         names = frozenset(map(naming.symbol, names_of(script)))
         prelude = Prelude(script, Endings(script, ending))
         shown = {variable: naming.symbol(variable.name) for variable in found}
-        return cls(seed, lines, found, shown, names, prelude.text(prelude.everything))
+        text = prelude.text(prelude.everything)
+        return cls(seed, lines, found, shown, names, text, script.sort_names)
 
     @cached_property
     def ending(self) -> str:

@@ -82,6 +82,12 @@ class SeedScript:
         return tuple(d for command in self.prelude for d in command.declarations)
 
     @cached_property
+    def sort_names(self) -> frozenset[str]:
+        """The names of the sorts and datatypes that it declares or defines."""
+        sorts = {command.sort.name for command in self.prelude if command.sort is not None}
+        return frozenset(sorts | {datatype.name for c in self.prelude for datatype in c.datatypes})
+
+    @cached_property
     def declared(self) -> tuple[Declaration, ...]:
         """The functions that are declared and not defined."""
         return tuple(d for d in self.declarations if d.origin == "declare")

@@ -24,7 +24,7 @@ from generator.seeds.strategy import Mutant
 from generator.settings import Setting
 from generator.text import comment
 from smtlib import Declaration, Sort
-from smtlib.sorts import BOOL
+from smtlib.sorts import BOOL, subsorts
 
 SETTINGS = (Setting("tests", 5, "tests made of one pair", 1, 100),)
 
@@ -68,15 +68,19 @@ class Join(PairStrategy):
 def _shared(first: Half, second: Half) -> _Shared:
     """The constants that both could share; none if all are truth values, which say little about theories."""
     names: dict[Sort, list[str]] = defaultdict(list)
-    for constant in filter(_is_shareable, first.occurrences):
+    for constant in _shareable(first):
         names[constant.result].append(first.shown[constant])
-    found = {c: names[c.result] for c in filter(_is_shareable, second.occurrences) if c.result in names}
+    found = {c: names[c.result] for c in _shareable(second) if c.result in names}
     return found if any(constant.result is not BOOL for constant in found) else {}
 
 
-def _is_shareable(constant: Declaration) -> bool:
-    """Whether its sort is the same one in all formulas."""
-    return is_standard(constant.result)
+def _shareable(half: Half) -> Iterator[Declaration]:
+    """The constants whose sort is the same one in all formulas."""
+    for constant in half.occurrences:
+        # A script may call a sort of its own as a theory calls one.
+        own = any(sort.name in half.sort_names for sort in subsorts(constant.result))
+        if not own and is_standard(constant.result):
+            yield constant
 
 
 def _joined(first: Half, second: Half, shared: _Shared, chance: random.Random) -> Mutant:
