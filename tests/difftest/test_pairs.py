@@ -58,7 +58,10 @@ def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
     """A finding of a solver that decides the parent only, and only where y is declared without need."""
     solver = fake("say('unknown' if '(>= x' in text and '(> y 1)' in text else 'sat')")
     test = GeneratedTest(0, TEXT, "weaken", implied_by=ABOVE)
-    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    # Quick reductions start a process for each trial, which takes long on a busy machine.
+    options = HuntOptions(
+        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
+    )
     (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
     (record,) = summary.findings
     return Path(record.path)
@@ -70,7 +73,10 @@ def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
     """Other evidence does not take the place of what it follows from."""
     solver = fake("say('unsat' if '(>= x' in text else 'sat')")
     test = GeneratedTest(0, TEXT, "weaken", known=("sat",), implied_by=ABOVE)
-    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    # Quick reductions start a process for each trial, which takes long on a busy machine.
+    options = HuntOptions(
+        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
+    )
     (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
     (record,) = summary.findings
     assert record.finding_class == "soundness"
@@ -90,7 +96,10 @@ def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
         )
         for n, other in enumerate(others)
     ]
-    options = HuntOptions(tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",))
+    # Quick reductions start a process for each trial, which takes long on a busy machine.
+    options = HuntOptions(
+        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
+    )
     (summary,) = [e.summary for e in hunt(tests, [solver], options) if isinstance(e, HuntFinished)]
     assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Ints"]
     assert summary.duplicates == 2
