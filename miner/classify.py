@@ -311,7 +311,7 @@ _OPPOSITE = {GOOD: BAD, BAD: GOOD}
 
 
 def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Said:
-    own = family_of(issue.tracker.rpartition("/")[2])
+    own = family_of(issue.tracker)
     stated = [formula.expected for formula in extraction.formulas if formula.expected]
     right = {one.answer for one in stated}
     read = [
@@ -420,7 +420,7 @@ _USED = re.compile(r"\b(?:using|use|with|on|running|version|release|tried)\b", r
 
 def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
     """The version of which a report only says that it is used, if it names the tracker's solver beside."""
-    own = family_of(tracker.rpartition("/")[2])
+    own = family_of(tracker)
     return next(
         (
             one
@@ -458,7 +458,7 @@ def _answered(extraction: Extraction, said: _Said) -> Reasoned | None:
 
 def _in_scripts(extraction: Extraction, tracker: str) -> Reasoned | None:
     """The version that a comment in a script names with the tracker's solver."""
-    own = family_of(tracker.rpartition("/")[2])
+    own = family_of(tracker)
     for one in extraction.blocks[:20] if own else ():
         text = one.block.text[:3000] if one.block.is_code else ""
         if ";" not in text:
@@ -557,7 +557,7 @@ _FIXED_BEFORE = re.compile(r"\bfixed\b[^.\n]{0,40}(?:\d{1,2}\.[^\n]{0,20})?$", r
 
 def _is_after_another(found: re.Match[str], tracker: str) -> bool:
     """Whether the line before a match names another solver than the tracker's, and not that one."""
-    own = family_of(tracker.rpartition("/")[2])
+    own = family_of(tracker)
     start = found.string.rfind("\n", 0, found.start()) + 1
     before = found.string[max(start, found.start() - 120) : found.start()]
     named = {family_of(one) for one in _SOLVER.findall(before)}
@@ -567,7 +567,7 @@ def _is_after_another(found: re.Match[str], tracker: str) -> bool:
 def _is_of_another(found: re.Match[str], tracker: str) -> bool:
     """Whether a match names another solver (its group ``who``) than the tracker's."""
     who = found.groupdict().get("who")
-    own = family_of(tracker.rpartition("/")[2]) if who else ""
+    own = family_of(tracker) if who else ""
     return bool(own) and family_of(str(who)) != own
 
 
@@ -605,7 +605,7 @@ def _commit_of(run: FormulaRun) -> Reasoned | None:
 
 def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | None:
     """The version of a run beside a failing one that answers, if it is of the tracker's own solver."""
-    own = family_of(tracker.rpartition("/")[2])
+    own = family_of(tracker)
     good: list[Reasoned] = []
     pairs = ((run, bad) for one in extraction.formulas if (bad := one.failing) for run in one.runs)
     for run, bad in pairs:

@@ -125,7 +125,7 @@ def _judged(
     """The runs and the expected answer, if all the runs count."""
     if not runs:
         return (), expected
-    own = family_of(tracker.rpartition("/")[2])
+    own = family_of(tracker)
     merged = _merged(runs, own)
     mine = [run for run in merged if own in ("", family_of(_name(run)) or own)]
     mine = mine or merged

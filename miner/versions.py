@@ -564,5 +564,8 @@ def _by_age(named: list[Mention]) -> list[Mention]:
 
 @lru_cache(maxsize=256)
 def family_of(name: str) -> str:
-    """The solver that a repository or a name in a text stands for: its kin, else a known name; or empty."""
+    """The solver that a tracker, a repository or a name in a text stands for: its kin, else a known name; or
+    empty.
+    """
+    name = name.rpartition("/")[2]
     return kin_of(name) or (named_solver(name) or "").rstrip("0123456789").replace("-", "")
