@@ -131,7 +131,7 @@ class _Splitter:
         if all(look(release) in (state, State.SKIPPED) for release, state in edges_of(self._report).items()):
             return _ALIKE
         with tempfile.TemporaryDirectory(prefix="exhume-split-") as scratch:
-            own = search(Path(scratch), replace(subject, look=look))
+            own = search(Path(scratch), replace(subject, look=look, release=self._report.release))
         if (own.first_affected, own.first_fixed) == (self._report.first_affected, self._report.first_fixed):
             return _ALIKE  # a matter of time limits, or of releases that it cannot be run with
         record = self._finding_of(trigger, refined(self._key, self._what_tells(own)))

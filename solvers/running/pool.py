@@ -19,15 +19,18 @@ class RunnerPool:
     def __init__(self, jobs: int, name: str, warm: bool = False) -> None:
         self._jobs = jobs
         self._threads = ThreadPoolExecutor(jobs, name)
-        self._free = [Runner(warm) for _ in range(jobs)]
+        self._runners = [Runner(warm) for _ in range(jobs)]
+        self._free = list(self._runners)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._threads.shutdown()
-        for runner in self._free:
-            runner.__exit__(None, None, None)
+        try:
+            self._threads.shutdown()
+        finally:  # a second Ctrl-C ends the wait: then what still runs is ended, too
+            for runner in self._runners:
+                runner.__exit__(None, None, None)
 
     def in_order(self, task: Callable[[Runner, _Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
         """The results for items, which are taken lazily, in the order of the items."""
