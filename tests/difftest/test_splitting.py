@@ -98,6 +98,15 @@ def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
     assert key == "invalid-model|z3-4.20.0|Ints|div|since 4.12.0"
 
 
+def test_the_search_starts_from_the_release_that_was_bisected_not_from_the_one_installed_since(
+    bisected: Bisected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, report = bisected(text(7), text(8, "Real"))
+    monkeypatch.setattr(bisecting, "release_of", lambda solver: "4.34.0")  # free of both faults
+    (other,) = split(folder, report).findings
+    assert json.loads((other / "finding.json").read_text())["key"].endswith("|since 4.12.0")
+
+
 def test_what_was_never_fixed_is_distinguished_from_what_was(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(6, "Real"), text(8, "(_ BitVec 8)"))
     others = split(folder, report).findings

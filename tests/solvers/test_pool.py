@@ -43,6 +43,31 @@ def test_each_task_has_a_runner_of_its_own_and_an_error_is_raised() -> None:
             next(results)
 
 
+def test_a_second_ctrl_c_ends_all_runners_those_at_work_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed, ended, started = [], threading.Event(), threading.Event()
+
+    def close(runner: Runner) -> None:
+        closed.append(runner)
+        if len(closed) == 2:
+            ended.set()
+
+    def work(runner: Runner, number: int) -> None:
+        started.set()
+        ended.wait(20)
+
+    def interrupted(wait: bool = True) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runner, "close", close)
+    pool = RunnerPool(2, "test")
+    threading.Thread(target=lambda: list(pool.in_order(work, [0])), daemon=True).start()
+    assert started.wait(20)
+    monkeypatch.setattr(pool._threads, "shutdown", interrupted)
+    with pytest.raises(KeyboardInterrupt), pool:
+        pass
+    assert len(set(closed)) == 2
+
+
 def test_items_are_taken_as_they_are_needed() -> None:
     taken = []
 
