@@ -60,7 +60,7 @@ def verify(
         return None if stop.is_set() else _check(bug, shelf, times, seconds, runner)
 
     with RunnerPool(jobs, "exhume-verify") as pool:
-        yield from filter(None, pool.in_order(work, bugs))
+        yield from filter(None, pool.in_order(work, bugs, len(bugs)))
 
 
 def _check(bug: Bug, shelf: Shelf, times: int, seconds: float, runner: Runner) -> Checked:

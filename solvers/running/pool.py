@@ -32,10 +32,15 @@ class RunnerPool:
             for runner in self._runners:
                 runner.__exit__(None, None, None)
 
-    def in_order(self, task: Callable[[Runner, _Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """The results for items, which are taken lazily, in the order of the items."""
+    def in_order(
+        self, task: Callable[[Runner, _Item], _Result], items: Iterable[_Item], ahead: int = 0
+    ) -> Iterator[_Result]:
+        """The results for items, which are taken lazily, in the order of the items. At most ``ahead`` (twice
+        the jobs, if that is more) are handed out before the first of them ends.
+        """
         source = iter(items)
-        running = [self._threads.submit(self._perform, task, item) for item in islice(source, 2 * self._jobs)]
+        first = islice(source, max(ahead, 2 * self._jobs))
+        running = [self._threads.submit(self._perform, task, item) for item in first]
         try:
             while running:
                 yield running.pop(0).result()
