@@ -450,7 +450,8 @@ class LocalExecutor:
     @property
     def pending(self) -> int:
         """How many tasks have a result that is still to be collected."""
-        return self._submitted - self._done + self._results.qsize()
+        with self._count:
+            return self._submitted - self._done + self._results.qsize()
 
     def __enter__(self) -> Self:
         # What a hunt left that was killed with its supervisors.
@@ -506,6 +507,6 @@ class LocalExecutor:
                     if isinstance(error, OSError):
                         name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else
                     result = Failure(error)
-                self._results.put(result)
                 with self._count:
+                    self._results.put(result)
                     self._done += 1
