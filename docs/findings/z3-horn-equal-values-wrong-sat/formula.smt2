@@ -1,0 +1,5 @@
+(set-logic HORN)
+(declare-fun r ((Array Int Int)) Bool)
+(assert (r (store ((as const (Array Int Int)) 0) 1 0)))
+(assert (not (r ((as const (Array Int Int)) 0))))
+(check-sat)
