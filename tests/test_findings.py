@@ -128,6 +128,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-tan-wrong-sat", 0, "z3", [], "sat"),
     ("z3-tan-wrong-sat", 0, "cvc5", [], "unsat"),
     ("z3-tan-wrong-sat", 1, "z3", [], "sat"),
+    ("z3-tree-order-strict-edge-abort", 0, "z3", [], ("theory_special_relations.cpp",)),
+    ("z3-tree-order-strict-edge-abort", 1, "z3", [], "sat"),
     ("z3-tree-order-wrong-sat", 0, "z3", [], "sat sat"),
     ("z3-tree-order-wrong-sat", 1, "z3", ["model_validate=true"], (INVALID["z3"],)),
     ("z3-tree-order-wrong-sat", 1, "z3", [], ("((_ tree-order 0) b c) true)",)),
