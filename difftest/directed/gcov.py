@@ -181,25 +181,24 @@ def read_counts(file: Path) -> tuple[int, dict[int, bytes]]:
     ident = 0
     # A program has some 100,000 functions, and a run enters few: this loop is most of the reading.
     words = memoryview(data[: len(data) & ~3]).cast("i")
-    at, last = _HEAD.size // 4, len(words) - 1
-    while at < last and (tag := words[at]):
-        # Of counts that are all 0 there is only the number, negative.
-        length = words[at + 1]
-        at += 2
-        if length <= 0:
-            continue
-        end = at + length // 4
-        if end > last + 1:
-            raise BadCounts(f"{file}: it is cut off")
-        if tag == _ARC_COUNTS:
-            counters = data[4 * at : 4 * at + length]
-            if length % 8:
-                raise BadCounts(f"{file}: it is cut off")
-            if any(counters):
+    at = _HEAD.size // 4
+    try:
+        while at < len(words) and (tag := words[at]):
+            # Of counts that are all 0 there is only the number, negative.
+            length = words[at + 1]
+            at += 2
+            if length <= 0:
+                continue
+            end = at + length // 4
+            if end > len(words) or length % (8 if tag == _ARC_COUNTS else 4):
+                raise IndexError
+            if tag == _FUNCTION:
+                ident = words[at] & 0xFFFFFFFF
+            elif tag == _ARC_COUNTS and any(counters := data[4 * at : 4 * end]):
                 found[ident] = counters
-        elif tag == _FUNCTION:
-            ident = words[at] & 0xFFFFFFFF
-        at = end
+            at = end
+    except IndexError:
+        raise BadCounts(f"{file}: it is cut off") from None
     return stamp, found
 
 

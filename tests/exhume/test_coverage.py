@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -446,6 +447,25 @@ def test_files_of_other_compilers_and_broken_ones_are_errors(toy: Path, tmp_path
     file.symlink_to(toy / "objects" / "alpha.cpp.gcno")
     with pytest.raises(BadCounts, match="cannot be read"):
         ObjectFile(file, lambda file, number: number)
+
+
+def test_counts_that_are_cut_off_are_an_error(toy: Path, tmp_path: Path) -> None:
+    version = (toy / "objects" / "alpha.cpp.gcno").read_bytes()[4:8]
+    head = b"adcg" + version + bytes(8)
+    function = struct.pack("<IiIII", 0x01000000, 12, 5, 0, 0)
+    counts = struct.pack("<IiQQ", 0x01A10000, 16, 1, 0)
+    file = tmp_path / "a.gcda"
+    file.write_bytes(head + function + counts + struct.pack("<Ii", 0x01A10000, -16) + bytes(4))
+    assert read_counts(file) == (0, {5: counts[8:]})
+    whole = head + function + counts
+    tag = struct.pack("<I", 0x01000000)
+    broken = [whole[:end] for end in (len(head + function) + 4, len(head + function) + 12, len(whole) - 8)]
+    broken += [whole + tag, whole + tag + struct.pack("<i", 2), whole + tag + struct.pack("<i", 1 << 30)]
+    broken.append(head + function + struct.pack("<IiQI", 0x01A10000, 12, 1, 0))
+    for data in broken:
+        file.write_bytes(data)
+        with pytest.raises(BadCounts, match="cut off"):
+            read_counts(file)
 
 
 def test_where_the_sources_are_is_read_from_the_build(toy: Path) -> None:
