@@ -47,6 +47,7 @@ REASONS = ("makes no test from", "1 nested too deep", "no Boolean subterm with a
 @pytest.mark.parametrize(
     "name",
     [
+        "congruence",
         "typefuzz",
         "opfuzz",
         "weaken",

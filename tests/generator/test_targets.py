@@ -247,7 +247,19 @@ SETTINGS = {"weaken": ("unlabelled=chain",), "storm": ("nc=20", "nm=20")}
 
 
 @pytest.mark.parametrize(
-    "name", ["skeletons", "typefuzz", "opfuzz", "join", "weaken", "storm", "transplant", "rewrites", "expand"]
+    "name",
+    [
+        "skeletons",
+        "congruence",
+        "typefuzz",
+        "opfuzz",
+        "join",
+        "weaken",
+        "storm",
+        "transplant",
+        "rewrites",
+        "expand",
+    ],
 )
 def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: Toy) -> None:
     words = ("(str.", "(forall ", "(exists ", "(bvadd ")
@@ -259,7 +271,9 @@ def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: To
     assert [word for word in words if word in after] == []
 
 
-@pytest.mark.parametrize("name", ["skeletons", "typefuzz", "join", "transplant", "rewrites", "expand"])
+@pytest.mark.parametrize(
+    "name", ["skeletons", "congruence", "typefuzz", "join", "transplant", "rewrites", "expand"]
+)
 def test_a_test_does_not_depend_on_what_was_asked_before(name: str, corpus_path: Path, toy: Toy) -> None:
     spec = toy(PATTERN)
     alone = texts(list(made(corpus_path, name, (spec, "z3")).generate(25, 30)))

@@ -38,7 +38,7 @@ from solvers.specs import parse_spec
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
 
-REFUSED = {"cvc5": frozenset(("const",))}
+REFUSED = {"cvc5": frozenset(("const", "eqrange"))}
 """What a solver knows and takes only with an option that tests do not set (cvc5: --arrays-exp)."""
 
 REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}

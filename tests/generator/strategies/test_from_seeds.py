@@ -25,6 +25,7 @@ TestsOf = Callable[..., list[GeneratedTest]]
 
 # Strategies, the settings to try and the most seed numbers: rules are drawn for each.
 CASES: list[tuple[str, tuple[str, ...], int]] = [
+    ("congruence", (), 100_000),
     ("typefuzz", (), 100_000),
     ("opfuzz", (), 100_000),
     ("join", (), 100_000),
@@ -80,6 +81,7 @@ def test_a_test_reads_back_and_is_well_sorted(
 @pytest.mark.parametrize(
     ("name", "given_settings"),
     [
+        ("congruence", ()),
         ("typefuzz", ()),
         ("opfuzz", ()),
         ("join", ()),
