@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from difftest.models.refuting import Refuter
 from difftest.reduction._pieces import (
     Piece,
     descendants,
@@ -45,6 +46,10 @@ Check = Callable[[str], bool]
 _BY_TACTIC = re.compile(rf"\(\s*{COMMAND}\s+(.*?)\s*\)", re.S)
 _MAX_DESCENDANTS = 8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _is_store(term: Term) -> bool:
+    return term.op.name == "store" and term.op.kind is Kind.OPERATOR
 
 
 class TimeUp(Exception):
@@ -93,6 +98,7 @@ class Passes:
         self._split_conjunctions()
         self._drop_asserts()
         self._inline()
+        self._simplify_everywhere()
         self._simplify_terms()
         self._drop_unused()
         self._merge_symbols()
@@ -277,6 +283,27 @@ class Passes:
                     piece = piece.with_term(term)
             pieces.append(piece)
         return changed and self._accept(pieces)
+
+    def _simplify_everywhere(self) -> None:
+        """What a finding needs in the same way in several places: scalars written as literals, stores at one
+        index left out, a term in several commands replaced.
+        """
+        checked = self._checked
+        assert checked is not None, "only typed scripts come here"
+        self._map_terms(Refuter(checked.table).scalar)
+        for index in dict.fromkeys(term.args[1] for term in self._terms() if _is_store(term)):
+            self._map_terms(lambda term, args, i=index: args[0] if _is_store(term) and args[1] is i else None)  # type: ignore[misc]
+        seen = Counter(t for p in self._pieces if p.term is not None for t in postorder([p.term]))
+        for target in [term for term, count in seen.items() if count > 1][::-1]:
+            for new in self._replacements(target):
+                if not free_variables(new) and self._map_terms(
+                    lambda term, _, new=new, target=target: new if term is target else None  # type: ignore[misc]
+                ):
+                    break
+
+    def _terms(self) -> list[Term]:
+        """The terms of the script, each once."""
+        return list(postorder([piece.term for piece in self._pieces if piece.term is not None]))
 
     def _simplify_terms(self) -> None:
         """Every subterm by something simpler of its sort, the largest first."""

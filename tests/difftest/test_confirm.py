@@ -87,6 +87,15 @@ def test_an_answer_known_by_construction_is_confirmed_by_another_solver(fake: Fa
     assert not shows(expected, "(assert false)(check-sat)")
 
 
+def test_an_answer_that_follows_from_the_forms_of_values_needs_no_other_solver(fake: Fake) -> None:
+    one, other = "(store (store x 0 1) 2 3)", "(store (store x 2 3) 0 1)"
+    text = f"(declare-const x (Array Int Int))(assert (distinct {one} {other}))(check-sat)"
+    expected = observe(f"(set-info :status unsat){text}", [fake("say('sat')", "liar")])
+    expected = replace(expected, references=())
+    assert shows(expected, text)
+    assert not shows(expected, text.replace("2 3", "2 4", 1))
+
+
 def test_nothing_wrong_is_said(fake: Fake) -> None:
     with pytest.raises(NotShown, match=r"nothing is wrong.*fake: sat"):
         observe(TEXT, [fake("say('sat')")])

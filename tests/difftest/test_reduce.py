@@ -15,6 +15,7 @@ import pytest
 import difftest.campaign.executor as executor
 import difftest.triage.reduce as reduction_module
 from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
@@ -28,6 +29,7 @@ from difftest.triage.reduce import reduce
 from difftest.triage.store import read_findings
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
+from solvers.running.script import Script
 
 TEXT = """; a comment
 (set-info :source |somewhere|)
@@ -47,6 +49,7 @@ TEXT = """; a comment
 (check-sat)
 (get-model)
 """
+TRIPLE = ("(+ 0 1) (- 7 6)", "20 (- 33)", "345 (+ 1 33)")
 SMALL = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 CRASHER = "say('sat') if '(div ' not in text or '(check-sat' not in text else os.abort()"
 Fake = Callable[..., Solver]
@@ -70,6 +73,20 @@ def test_the_passes_leave_what_the_check_needs() -> None:
         "(assert (< 0 (div 0 0)))\n(check-sat)\n",
         "(assert (= 0 (div 0 0)))\n(check-sat)\n",
     )
+
+
+def test_what_two_commands_need_in_the_same_way_goes_from_both() -> None:
+    stores = [f"(store (store (store x {a}) {b}) {c})" for a, b, c in (TRIPLE, TRIPLE[::-1])]
+    text = (
+        "(declare-const x (Array Int Int))(declare-const y (Array Int Int))"
+        "(declare-fun g ((Array Int Int)) Bool)"
+        f"(assert (= y {stores[0]}))(assert (distinct (g y) (g {stores[1]})))(check-sat)"
+    )
+
+    def check(text: str) -> bool:
+        return is_refuted(Script.of(text), 0) and text.count("(store ") > 1 and "(= " in text
+
+    assert passes(text, check).text.count("(store x 0 0)") == 2
 
 
 def test_every_script_tried_is_well_sorted() -> None:

@@ -24,6 +24,7 @@ from functools import partial
 from msgspec import structs
 
 from difftest.models.cross_check import CrossCheck, ambiguous_operators, check_model
+from difftest.models.refuting import is_refuted
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
@@ -73,8 +74,7 @@ class Soundness(FindingClass):
         questions = range(len(script.checks) if verdicts else 0)
         checks = [check for check in questions if _has_answers(expected, verdicts, check)]
         if expected.truth is not None and checks:
-            said = [v.answers for solver in expected.references if (v := trial.judge(solver, script))]
-            checks = [c for c in checks if any(decided(answers, c) == expected.truth for answers in said)]
+            checks = _checks_with_truth(trial, script, checks)
         if not checks:
             return False
         known = tuple(expected.truth if c == checks[0] else None for c in range(checks[0] + 1))
@@ -111,6 +111,18 @@ CLASS = Soundness()
 
 def _has_answers(expected: Expectation, verdicts: Mapping[str, Verdict], check: int) -> bool:
     return all(decided(verdicts[name].answers, check) == answer for name, answer in expected.answers.items())
+
+
+def _checks_with_truth(trial: Trial, script: Script, checks: Sequence[int]) -> list[int]:
+    """Those of the questions whose right answer is known to be the one expected: the forms of values refute
+    what is asked, or a reference says so.
+    """
+    truth = trial.expected.truth
+    refuted = [c for c in checks if truth == "unsat" and is_refuted(script, c)]
+    if refuted:
+        return refuted
+    said = [v.answers for solver in trial.expected.references if (v := trial.judge(solver, script))]
+    return [c for c in checks if any(decided(answers, c) == truth for answers in said)]
 
 
 def _references(solvers: Sequence[Solver]) -> tuple[Solver, ...]:
