@@ -215,7 +215,8 @@ class _Maker:
         while chance.random() < _NESTED_SHARE:
             other = one_of(self._simple, chance)
             nested = [make_sort(name, (), (sort,)) for name in CONTAINERS]
-            nested += [array(sort, other), array(other, sort), make_sort("FiniteSet", (), (INT,))]
+            nested += [array(sort, other), array(other, sort)]
+            nested += [make_sort("FiniteSet", (), (INT,))] if sort is INT else []
             nested = [made for made in nested if self._side.accepts(made)]
             if not nested or sort.depth > _MOST_DEPTH:
                 break
