@@ -5,7 +5,7 @@ arguments. Where one solver alone knows the theory, no other can confirm that it
 and bound variables that an equation defines are replaced by their terms here, and arrays, sequences, sets,
 bags and scalars are written in one form: stores and items in order, parts joined, sums added up. All other
 functions stay as they are, so that what is refuted is unsatisfiable whatever they mean. What is not refuted
-may be unsatisfiable, too.
+may be unsatisfiable, too. Of Horn clauses, what follows is derived one clause at a time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from difftest.models.state import State
 from smtlib.semantics import MEANINGS, Bits, IllTyped
 from smtlib.semantics import Value as Meant
 from smtlib.sorts import BOOL, INT, REGLAN, STRING, Sort
-from smtlib.terms import Kind, Term, TermTable, postorder, rewrite
+from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite
 from smtlib.values import ROUNDING_MODES, bits_term, float_term, literal_value, number_term, string_text
 from solvers.running.script import Script
 
 _MOST_TERMS = 20_000
 _MOST_EQUATIONS = 50
 _LONGEST_RANGE = 100
+_MOST_ROUNDS = 5
+_MOST_FACTS = 10
 
 _FOLDED = frozenset(
     "+ - * < <= > >= abs to_real bvnot bvneg bvadd bvsub bvmul bvand bvor bvxor concat bvult bvule "
@@ -65,10 +67,40 @@ class Refuter:
                 return True
             found = next((e for f in formulas if (e := _equation(f, _is_constant)) is not None), None)
             if found is None:
-                return False
+                return self._derive_false(formulas)
             constant, meant = found
             known = {c: _with(self._table, term, {constant: meant}) for c, term in known.items()}
             known[constant] = meant
+        return False
+
+    def _derive_false(self, formulas: Sequence[Term]) -> bool:
+        """Whether Horn clauses with one predicate in their premises derive false, each variable standing for
+        the same in all of them.
+        """
+        facts: dict[Declaration, list[tuple[Term, ...]]] = {}
+        clauses = []
+        for formula in formulas:
+            premises, conclusion = _clause(formula)
+            atoms = [premise for premise in premises if premise.op.kind is Kind.SYMBOL]
+            if not premises and (predicate := conclusion.op.declaration) is not None:
+                facts.setdefault(predicate, []).append(conclusion.args)
+            elif len(atoms) == 1:
+                clauses.append((atoms[0], [p for p in premises if p is not atoms[0]], conclusion))
+        for _ in range(_MOST_ROUNDS):
+            for atom, others, conclusion in clauses:
+                assert atom.op.declaration is not None
+                for args in facts.get(atom.op.declaration, [])[:_MOST_FACTS]:
+                    known = _bindings(atom.args, args)
+                    if known is None:
+                        continue
+                    if any(_head(self.form(_with(self._table, p, known))) != "true" for p in others):
+                        continue
+                    derived = self.form(_with(self._table, conclusion, known))
+                    if _head(derived) == "false":
+                        return True
+                    if (predicate := derived.op.declaration) is not None:
+                        found = facts.setdefault(predicate, [])
+                        found += [derived.args] if derived.args not in found else []
         return False
 
     def form(self, root: Term) -> Term:
@@ -378,6 +410,24 @@ def _with(table: TermTable, root: Term, known: Mapping[Term, Term]) -> Term:
 
 def _conjuncts(formula: Term) -> tuple[Term, ...]:
     return formula.args if _head(formula) == "and" else (formula,)
+
+
+def _clause(formula: Term) -> tuple[tuple[Term, ...], Term]:
+    """The premises and the conclusion of a clause."""
+    body = formula.args[0] if _head(formula) == "forall" else formula
+    if _head(body) != "=>":
+        return (), body
+    return tuple(part for premise in body.args[:-1] for part in _conjuncts(premise)), body.args[-1]
+
+
+def _bindings(args: Sequence[Term], given: Sequence[Term]) -> dict[Term, Term] | None:
+    """What the variables among ``args`` stand for, if all are as ``given``."""
+    known: dict[Term, Term] = {}
+    for arg, other in zip(args, given, strict=True):
+        is_variable = arg.op.kind is Kind.VARIABLE
+        if (known.setdefault(arg, other) if is_variable else arg) is not other:
+            return None
+    return known
 
 
 def _is_constant(term: Term) -> bool:
