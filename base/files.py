@@ -1,4 +1,6 @@
-"""Writes files atomically: a file is complete or missing, even if the process is killed."""
+"""Reads files up to a size, and writes them atomically: a file is complete or missing, even if the process is
+killed.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,13 @@ from typing import Any
 
 NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT))
 """The values of ``errno`` for a full disk."""
+
+
+def read_at_most(file: Path, most: int) -> bytes | None:
+    """The bytes of a file; None if there are more than ``most``. Raises OSError."""
+    with file.open("rb") as opened:
+        data = opened.read(most + 1)
+    return data if len(data) <= most else None
 
 
 @contextmanager

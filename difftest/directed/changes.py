@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from base.cache import cache_folder, keep_cached, load_cached
 from base.documents import from_document, to_document
+from base.files import read_at_most
 from difftest.errors import DifftestError
 
 if TYPE_CHECKING:
@@ -170,11 +171,9 @@ def read_source(path: Path | None) -> bytes | None:
     if path is None:
         return b""
     try:
-        with path.open("rb") as opened:
-            text = opened.read(MAX_BYTES + 1)
+        return read_at_most(path, MAX_BYTES)
     except OSError:
         return None
-    return text if len(text) <= MAX_BYTES else None
 
 
 def _compare(file: str, before: bytes, after: bytes) -> Iterator[Change]:

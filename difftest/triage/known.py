@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from base.files import put_json
+from base.files import put_json, read_at_most
 from difftest.errors import DifftestError
 from difftest.triage.ledger import Ledger
 from difftest.triage.renamed import current_key
@@ -30,9 +30,8 @@ class KnownErrors:
         known = cls()
         for file in files:
             try:
-                with file.open("rb") as handle:
-                    text = handle.read(_MOST_BYTES + 1)
-                if len(text) > _MOST_BYTES:
+                text = read_at_most(file, _MOST_BYTES)
+                if text is None:
                     raise ValueError("too large")
                 data = json.loads(text)
                 if data["format"] != _FORMAT or data["version"] != _VERSION:

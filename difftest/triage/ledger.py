@@ -28,7 +28,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
-from base.files import put_text
+from base.files import put_text, read_at_most
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles.base import names_in
@@ -122,9 +122,8 @@ class Ledger:
     def read(cls, file: Path) -> Ledger:
         """DifftestError, with the number of the entry, where the file cannot be read as a ledger."""
         try:
-            with file.open("rb") as handle:
-                data = handle.read(_MOST_BYTES + 1)
-            if len(data) > _MOST_BYTES:
+            data = read_at_most(file, _MOST_BYTES)
+            if data is None:
                 raise ValueError("too large")
             rows = tomllib.loads(data.decode("utf-8")).get("finding", [])
             if not isinstance(rows, list):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from base.text import CONTROLS, without_controls
+
 _MOST_LINES = 60
 _MOST_LETTERS = 400
 _BACKTICKS = re.compile(r"`+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def plain(text: str) -> str:
@@ -15,7 +16,7 @@ def plain(text: str) -> str:
 
     What stands between backticks shows as it is, so it stays.
     """
-    parts = " ".join(_CONTROLS.sub("", text).split()).split("`")
+    parts = " ".join(CONTROLS.sub("", text).split()).split("`")
     balanced = len(parts) % 2 == 1
     return "`".join(
         part if balanced and number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)
@@ -31,7 +32,7 @@ def sentence(text: str) -> str:
 
 def inline(text: str) -> str:
     """Text as code within a line."""
-    text = " ".join(_CONTROLS.sub("", text).split())[:_MOST_LETTERS]
+    text = " ".join(CONTROLS.sub("", text).split())[:_MOST_LETTERS]
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * (longest + 1)
     blank = " " if longest else ""
@@ -40,7 +41,7 @@ def inline(text: str) -> str:
 
 def printable(text: str) -> str:
     """Text without control characters, line ends and tabs apart."""
-    return _CONTROLS.sub("�", text).encode("utf-8", "replace").decode("utf-8")
+    return without_controls(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def fenced(text: str, language: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from base.files import read_at_most
 from difftest.errors import DifftestError
 from difftest.triage.folder import REPORT
 from solvers.report_form import Fact, Form, Kind, Part, Row, Section
@@ -51,11 +52,10 @@ class Written:
         """The report in a file, or in a folder's ``report.md``. DifftestError if it cannot be read."""
         file = file / REPORT if file.is_dir() else file
         try:
-            with file.open("rb") as handle:
-                data = handle.read(_MOST_BYTES + 1)
+            data = read_at_most(file, _MOST_BYTES)
         except OSError as problem:
             raise DifftestError(f"{file}: cannot be read: {problem.strerror or problem}") from problem
-        if len(data) > _MOST_BYTES:
+        if data is None:
             raise DifftestError(f"{file}: longer than a report may be (1 MB)")
         return cls.of(data.decode("utf-8", "replace"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from base.files import put_bytes
+from base.text import without_controls
 from base.version import VERSION
 from difftest.errors import writing
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def write_html(out: Path, template: str, **values: Any) -> int:
@@ -46,4 +44,4 @@ def _environment() -> Environment:
 
 def printable(value: Any) -> Any:
     """A value of a template without control characters."""
-    return _CONTROLS.sub("\ufffd", value) if type(value) is str else value
+    return without_controls(value) if type(value) is str else value

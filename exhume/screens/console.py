@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,12 +14,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from base.text import without_controls
+
 _NO_LIMIT = 100_000
 _NARROWEST = 8
 _GAP = 2
 
 # All control characters but tab and line feed.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class PlainConsole(Console):
@@ -39,7 +39,7 @@ class PlainConsole(Console):
 
 def printable(text: str) -> str:
     """``text`` without control characters."""
-    return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n"))
+    return without_controls(text.replace("\r\n", "\n"))
 
 
 out = PlainConsole()

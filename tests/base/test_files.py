@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from base.files import name_full_folder, new_file, put_bytes, put_json, put_text
+from base.files import name_full_folder, new_file, put_bytes, put_json, put_text, read_at_most
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
@@ -67,3 +67,12 @@ def test_the_error_of_a_full_disk_gets_the_folder_for_its_file_name() -> None:
     named = OSError(errno.ENOSPC, "no space", "there")
     name_full_folder(named, "here")
     assert named.filename == "there"
+
+
+def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"12345")
+    assert read_at_most(file, 5) == b"12345"
+    assert read_at_most(file, 4) is None
+    with pytest.raises(FileNotFoundError):
+        read_at_most(tmp_path / "b", 5)

@@ -1,0 +1,14 @@
+"""Text from strangers, for terminals, pages and reports."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters, tabs and line ends apart."""
+
+
+def without_controls(text: str) -> str:
+    """``text`` with U+FFFD in the places of control characters, which could steer a terminal."""
+    return CONTROLS.sub("\ufffd", text)
