@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from difftest.oracles.base import names_in
@@ -67,8 +68,10 @@ class Writer:
 
     found: FindingFolder
 
-    def __post_init__(self) -> None:
-        self.form = form_of_finding(self.found)
+    @cached_property
+    def form(self) -> Form:
+        """The form of the tracker that the report is for."""
+        return form_of_finding(self.found)
 
     def text(self) -> str:
         """The report."""
