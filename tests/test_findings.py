@@ -120,6 +120,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-finite-set-range-regex-segfault", 1, "z3", [], "sat"),
     ("z3-partial-order-unsat", 1, "cvc5", [], "sat"),
     ("z3-maximize-strict-bound-model", 0, "z3", [], "sat ((a 0.0) ((< 0.0 a) false))"),
+    ("z3-qe2-array-declared-sort-segfault", 0, "z3", [], SEGV),
+    ("z3-qe2-array-declared-sort-segfault", 1, "z3", [], "sat"),
     ("z3-quantified-array-one-element", 0, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "cvc5", [], "unsat"),

@@ -1,0 +1,5 @@
+(declare-sort S 0)
+(declare-const c S)
+(declare-const d S)
+(assert (exists ((x (Array S Int))) (= x (store x c (select x d)))))
+(check-sat-using qe2)
