@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from generator.seeds.script import SeedScript
 from generator.strategies.congruence.contexts import filled
 from generator.strategies.congruence.values import one_of
-from smtlib import Declaration, Term, TermTable, postorder, print_term
+from smtlib import Declaration, Kind, Term, TermTable, default_theories, postorder, print_term
 from smtlib.commands import RECURSIVE, print_declaration
 from smtlib.printer import all_of, sort_text
 from smtlib.sorts import REGLAN
@@ -149,7 +149,7 @@ class ComparisonScript:
         for before, after in itertools.pairwise(predicates):
             clauses.append(_clause([met], [f"({before} {met[0]})"], f"({after} {met[0]})"))
         # z3's logic HORN has few theories, its tactic has all.
-        is_plain = all(term.sort.name in _HORN_SORTS for term in postorder(self.comparison.sides))
+        is_plain = all(map(_is_of_horn, postorder(self.comparison.sides)))
         lines = [
             *(["(set-logic HORN)"] if is_plain else []),
             *self.script.prelude_without(self.script.constants),
@@ -158,6 +158,15 @@ class ComparisonScript:
             "(check-sat)" if is_plain else "(check-sat-using horn)",
         ]
         return "\n".join(lines) + "\n"
+
+
+def _is_of_horn(term: Term) -> bool:
+    """Whether the logic HORN has a term's sort and operator."""
+    if term.op.kind is Kind.OPERATOR and term.op.name != "const":
+        rank = default_theories().find(term.op.name, term.op.indices, tuple(arg.sort for arg in term.args))
+        if rank is None or rank[1].only:
+            return False
+    return term.sort.name in _HORN_SORTS
 
 
 def _clause(bound: Sequence[tuple[str, str]], premises: Sequence[str], conclusion: str) -> str:

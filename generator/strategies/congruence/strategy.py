@@ -29,10 +29,12 @@ from generator.strategies.congruence.values import Pen, Values, one_of
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.operators import Operators, operators_for
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.suitable import cvc5_refuses, cvc5_refuses_sort
+from generator.strategies.mutation.suitable import is_unsuitable, is_unsuitable_sort
 from generator.targets import Targets, targets_for
 from generator.text import comment
 from smtlib import BOOL, Declaration, Sort, Term, postorder, print_term
+from smtlib.scanner import QUERY
+from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT, REGLAN, STRING, array, bit_vector, floating_point, make_sort, subsorts
 from solvers.specs import parse_spec
 
@@ -55,6 +57,9 @@ _LARGEST = 200
 
 _SIMPLE = (BOOL, INT, STRING, bit_vector(2), bit_vector(8), floating_point(5, 11), floating_point(8, 24))
 
+_HAVE_HORN = frozenset(COMMANDS[QUERY].only)
+"""The solvers that know rules have a tactic for Horn clauses."""
+
 _SIGNS = {"Seq": "seq.unit", "Set": "set.singleton", "Bag": "bag", "FiniteSet": "set.range"}
 """An operator by which one sees whether solvers have a sort."""
 
@@ -72,18 +77,13 @@ class _Side:
         """The solvers of these specs."""
         return cls(only, operators_for(tuple(specs)), targets_for(tuple(specs)))
 
-    @property
-    def has_cvc5(self) -> bool:
-        """Whether cvc5 is one of them."""
-        return "cvc5" in self.operators.families
-
     def accepts(self, sort: Sort) -> bool:
         """Whether they have all that a sort is made of."""
         known = all(
             part.name not in _SIGNS or self.operators.knows(_SIGNS[part.name]) for part in subsorts(sort)
         )
         is_plain = not any(part.is_function or part is REGLAN for part in subsorts(sort)[1:])
-        return known and is_plain and not (self.has_cvc5 and cvc5_refuses_sort(sort))
+        return known and is_plain and not is_unsuitable_sort(sort, self.operators.families)
 
 
 class CongruenceStrategy(SeedStrategy):
@@ -101,11 +101,10 @@ class CongruenceStrategy(SeedStrategy):
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other values and contexts each time."""
-        refused = cvc5_refuses(seed.script())
         makers = {
             side.only: _Maker(seed, side, chance)
             for side in (self._all, *self._alone)
-            if not (refused and side.has_cvc5)
+            if not is_unsuitable(seed.script(), side.operators.families)
         }
         failures = 0
         while makers and failures < _DRAWS:
@@ -154,7 +153,7 @@ class _Maker:
         if not can_bind and (is_bound or not targets.accept_terms(terms, bound=False)):
             return None
         script = ComparisonScript(self._script, self._declared, self._prefix, comparison)
-        has_horn = can_bind and self._side.operators.families == {"z3"}
+        has_horn = can_bind and self._side.operators.families <= _HAVE_HORN
         text, answer = script.draw(can_bind, has_horn, self._chance)
         return text, f"forms {' and '.join(map(print_term, comparison.forms))}", answer
 

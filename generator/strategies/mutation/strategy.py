@@ -15,7 +15,7 @@ from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain, MutationLog
 from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.suitable import cvc5_refuses
+from generator.strategies.mutation.suitable import is_unsuitable
 from smtlib import Term
 
 NO_OPERATOR = "attempts that found no operator"
@@ -78,7 +78,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
 
     def is_unsuitable(self, script: SeedScript) -> bool:
         """Whether a target takes the script only where its theories never see it."""
-        return "cvc5" in self.operators.families and cvc5_refuses(script)
+        return is_unsuitable(script, self.operators.families)
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""

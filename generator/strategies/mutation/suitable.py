@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 from generator.seeds.script import SeedScript
@@ -36,6 +37,16 @@ def cvc5_refuses(script: SeedScript) -> bool:
         elif op.kind is Kind.VARIABLE and term.sort is REGLAN:
             return True
     return any(map(cvc5_refuses_sort, sorts))
+
+
+def is_unsuitable(script: SeedScript, families: Collection[str]) -> bool:
+    """Whether one of the solvers takes the script only where its theories never see it."""
+    return "cvc5" in families and cvc5_refuses(script)
+
+
+def is_unsuitable_sort(sort: Sort, families: Collection[str]) -> bool:
+    """The same for terms of a sort."""
+    return "cvc5" in families and cvc5_refuses_sort(sort)
 
 
 def cvc5_refuses_sort(sort: Sort) -> bool:
