@@ -21,7 +21,7 @@ from smtlib.reader import SExp, SExpList, is_symbol, line_and_column, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, Sort
-from smtlib.terms import Declaration, Term, TermTable, rewrite
+from smtlib.terms import Declaration, Term, TermTable, substitute
 from smtlib.theory import Theories, default_theories
 
 
@@ -36,7 +36,7 @@ class Definition:
     def applied(self, table: TermTable, args: tuple[Term, ...]) -> Term:
         """The body with ``args`` for the parameters."""
         values = dict(zip(self.params, args, strict=True))
-        return rewrite(table, self.body, lambda term, _: values.get(term))
+        return substitute(table, self.body, values)
 
 
 @dataclass(frozen=True, slots=True)

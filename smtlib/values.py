@@ -164,6 +164,12 @@ def float_fields(bits: int, sort: Sort) -> list[tuple[int, int]]:
     return [(value % (1 << width), width) for value, width in parts]
 
 
+def infinite_bits(sort: Sort) -> int:
+    """The bits of positive infinity."""
+    exponent, significand = sort.indices
+    return ((1 << exponent) - 1) << (significand - 1)
+
+
 def float_text(bits: int, sort: Sort) -> str:
     """The floating-point number with these bits, as ``(fp #b0 #b01 #b1)``."""
     return f"(fp {' '.join(binary_text(value, width) for value, width in float_fields(bits, sort))})"

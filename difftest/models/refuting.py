@@ -10,7 +10,7 @@ may be unsatisfiable, too. Of Horn clauses, what follows is derived one clause a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from difftest.models.model_reader import NotCheckable
@@ -18,8 +18,16 @@ from difftest.models.state import State
 from smtlib.semantics import MEANINGS, Bits, IllTyped
 from smtlib.semantics import Value as Meant
 from smtlib.sorts import BOOL, INT, REGLAN, STRING, Sort
-from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite
-from smtlib.values import ROUNDING_MODES, bits_term, float_term, literal_value, number_term, string_text
+from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite, substitute
+from smtlib.values import (
+    ROUNDING_MODES,
+    bits_term,
+    float_term,
+    infinite_bits,
+    literal_value,
+    number_term,
+    string_text,
+)
 from solvers.running.script import Script
 
 _MOST_TERMS = 20_000
@@ -61,7 +69,7 @@ class Refuter:
         """Whether one of the assertions is false, given the others' equations."""
         known: dict[Term, Term] = {}
         while len(known) <= _MOST_EQUATIONS:
-            formulas = [self.form(_with(self._table, root, known)) for root in roots]
+            formulas = [self.form(substitute(self._table, root, known)) for root in roots]
             formulas = [part for formula in formulas for part in _conjuncts(formula)]
             if any(_head(formula) == "false" for formula in formulas):
                 return True
@@ -69,7 +77,7 @@ class Refuter:
             if found is None:
                 return self._derive_false(formulas)
             constant, meant = found
-            known = {c: _with(self._table, term, {constant: meant}) for c, term in known.items()}
+            known = {c: substitute(self._table, term, {constant: meant}) for c, term in known.items()}
             known[constant] = meant
         return False
 
@@ -93,9 +101,9 @@ class Refuter:
                     known = _bindings(atom.args, args)
                     if known is None:
                         continue
-                    if any(_head(self.form(_with(self._table, p, known))) != "true" for p in others):
+                    if any(_head(self.form(substitute(self._table, p, known))) != "true" for p in others):
                         continue
-                    derived = self.form(_with(self._table, conclusion, known))
+                    derived = self.form(substitute(self._table, conclusion, known))
                     if _head(derived) == "false":
                         return True
                     if (predicate := derived.op.declaration) is not None:
@@ -165,7 +173,7 @@ class Refuter:
     def _float(self, term: Term, args: tuple[Term, ...]) -> Term | None:
         """A floating-point number of three parts, of its bits, of another sign or with a name."""
         exponent, significand = term.sort.indices
-        sign, infinite = 1 << (exponent + significand - 1), ((1 << exponent) - 1) << (significand - 1)
+        sign, infinite = 1 << (exponent + significand - 1), infinite_bits(term.sort)
         parts = [_value_of(arg) for arg in args]
         name = _head(term)
         if name == "fp.neg":
@@ -231,7 +239,7 @@ class Refuter:
 
     def _choice(self, term: Term, args: tuple[Term, ...]) -> Term | None:
         condition, one, other = args
-        if _head(condition) in ("true", "false") and condition.op.kind is Kind.OPERATOR:
+        if _head(condition) in ("true", "false"):
             return one if _head(condition) == "true" else other
         return one if one is other else None
 
@@ -245,7 +253,7 @@ class Refuter:
             found = _equation(part, term.variables.__contains__)
             if found is not None:
                 variable, meant = found
-                inner = self.form(_with(self._table, body, {variable: meant}))
+                inner = self.form(substitute(self._table, body, {variable: meant}))
                 left = tuple(v for v in term.variables if v is not variable)
                 made = self._table.make(term.op, (inner,), BOOL, left) if left else inner
                 return self._without_defined(made) if left else made
@@ -404,10 +412,6 @@ def _order(term: Term) -> int:
     return term.id
 
 
-def _with(table: TermTable, root: Term, known: Mapping[Term, Term]) -> Term:
-    return rewrite(table, root, lambda term, args: known.get(term)) if known else root
-
-
 def _conjuncts(formula: Term) -> tuple[Term, ...]:
     return formula.args if _head(formula) == "and" else (formula,)
 
@@ -454,7 +458,7 @@ def _meant(value: object, sort: Sort) -> Meant:
 
 def _value_of(term: Term) -> Meant | None:
     """The value of a scalar in its one form."""
-    if term.op.kind is Kind.OPERATOR and _head(term) in ("true", "false"):
+    if _head(term) in ("true", "false"):
         return _head(term) == "true"
     value = literal_value(term)
     return None if value is None else _meant(value, term.sort)

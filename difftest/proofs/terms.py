@@ -18,7 +18,7 @@ from smtlib.errors import SmtLibError
 from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
 from smtlib.semantics import MEANINGS
 from smtlib.sorts import BOOL, INT, Sort
-from smtlib.terms import Declaration, Kind, Term, TermTable, free_in, postorder, rewrite
+from smtlib.terms import Declaration, Kind, Term, TermTable, free_in, postorder, substitute
 from smtlib.theory import default_theories
 
 _DEEPEST = 150
@@ -108,7 +108,7 @@ class TermReader:
         return new[root]
 
     def _replaced(self, root: Term, new: Mapping[Term, Term]) -> Term:
-        return rewrite(self.table, root, lambda term, _: new.get(term))
+        return substitute(self.table, root, new)
 
     def asserted(self, text: str) -> Term:
         """The term of an assertion of the input, as SMT-LIB text."""

@@ -37,6 +37,7 @@ from smtlib import (
 )
 from smtlib.checker import Definition, read_well_sorted
 from smtlib.scanner import LEXEME, lexemes
+from smtlib.terms import substitute
 from smtlib.values import simple_values
 from solvers.running import script as plain
 from solvers.tactics import COMMAND, shorter_rows
@@ -330,7 +331,7 @@ class Passes:
         for new in self._replacements(target):
             if not set(free_variables(new)) <= free:
                 continue
-            changed = rewrite(checked.table, root, lambda term, _, new=new: new if term is target else None)  # type: ignore[misc]
+            changed = substitute(checked.table, root, {target: new})
             pieces = list(self._pieces)
             pieces[number] = pieces[number].with_term(changed)
             if self._accept(pieces):

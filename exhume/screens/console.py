@@ -20,8 +20,6 @@ _NO_LIMIT = 100_000
 _NARROWEST = 8
 _GAP = 2
 
-# All control characters but tab and line feed.
-
 
 class PlainConsole(Console):
     """Prints text unchanged, without rich's markup and emoji codes: it comes from issues, solvers and files.

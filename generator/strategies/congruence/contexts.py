@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from generator.strategies.congruence.values import one_of
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal
+from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal, one_of
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
 from generator.strategies.mutation.places import Place, constant_arguments
-from smtlib import BOOL, INT, Declaration, Sort, Term, TermTable, rewrite
+from smtlib import BOOL, INT, Declaration, Sort, Term
 from smtlib.sorts import REGLAN, array, make_sort, subsorts
 
 _STOP_SHARE = 0.5
@@ -112,7 +111,7 @@ class Contexts:
             elif shape.name == "^" and number == 1:
                 arg = self._chain.table.literal(one_of(EXPONENTS, chance), part)
             else:
-                arg = self.beside(part, self._is_constant(shape, number), chance)
+                arg = self._beside(part, self._is_constant(shape, number), chance)
             if arg is None:
                 return None
             args.append(arg)
@@ -122,7 +121,7 @@ class Contexts:
     def _is_constant(shape: Shape, position: int) -> bool:
         return shape.signature is not None and position in constant_arguments(shape.name)
 
-    def beside(self, sort: Sort, is_constant: bool, chance: random.Random) -> Term | None:
+    def _beside(self, sort: Sort, is_constant: bool, chance: random.Random) -> Term | None:
         """What stands beside a hole: the other hole, a literal, a term of the formula or a new constant."""
         chain = self._chain
         if sort is self._hole and not is_constant and chance.random() < _SECOND_SHARE:
@@ -135,8 +134,3 @@ class Contexts:
         if term is not None and chain.pool.size(term) <= _LARGEST and chance.random() < 0.7:
             return term
         return None if sort is REGLAN else chain.table.symbol(self._new((), sort))
-
-
-def filled(table: TermTable, root: Term, contents: Mapping[Term, Term]) -> Term:
-    """``root`` with terms in its holes; ``contents`` has them by hole."""
-    return rewrite(table, root, lambda term, args: contents.get(term))

@@ -6,15 +6,15 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from generator.seeds.script import SeedScript
-from generator.strategies.congruence.contexts import filled
-from generator.strategies.congruence.values import one_of
+from generator.strategies.mutation.literals import one_of
 from smtlib import Declaration, Kind, Term, TermTable, default_theories, postorder, print_term
 from smtlib.commands import RECURSIVE, print_declaration
 from smtlib.printer import all_of, sort_text
 from smtlib.sorts import REGLAN
-from smtlib.terms import declarations_in
+from smtlib.terms import declarations_in, substitute
 
 _VALID_SHARE = 0.2
 """Share of tests that assert what is valid."""
@@ -31,7 +31,7 @@ _WAYS = (*_PLAIN_WAYS, "exists", "forall")
 """How two terms are compared: as they are, with constants for the forms, below a quantifier."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """A term with a hole, and two forms to put there. ``are_equal``: they are of one value, so the results
     are equal; else the term is the hole and the values differ.
@@ -43,14 +43,14 @@ class Comparison:
     forms: tuple[Term, Term]
     are_equal: bool
 
-    @property
+    @cached_property
     def sides(self) -> tuple[Term, Term]:
         """The term with each of the forms."""
         return self.with_term(self.forms[0]), self.with_term(self.forms[1])
 
     def with_term(self, term: Term) -> Term:
         """The context with this term in its hole."""
-        return filled(self.table, self.context, {self.hole: term})
+        return substitute(self.table, self.context, {self.hole: term})
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ from generator.scopes import free_prefix, names_of
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
-from generator.strategies.congruence.contexts import CONTAINERS, Contexts, filled, universe
+from generator.strategies.congruence.contexts import CONTAINERS, Contexts, universe
 from generator.strategies.congruence.questions import Comparison, ComparisonScript
-from generator.strategies.congruence.values import Pen, Values, one_of
+from generator.strategies.congruence.values import Pen, Values
 from generator.strategies.mutation.chain import Chain
+from generator.strategies.mutation.literals import one_of
 from generator.strategies.mutation.operators import Operators, operators_for
 from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.suitable import is_unsuitable, is_unsuitable_sort
@@ -36,6 +37,7 @@ from smtlib import BOOL, Declaration, Sort, Term, postorder, print_term
 from smtlib.scanner import QUERY
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT, REGLAN, STRING, array, bit_vector, floating_point, make_sort, subsorts
+from smtlib.terms import substitute
 from solvers.specs import parse_spec
 
 NO_TEST = "attempts without a test"
@@ -184,9 +186,8 @@ class _Maker:
             return None
         # The other hole has the same form on both sides, or one on each.
         other = one_of((holes[0], forms[0]), chance)
-        return Comparison(
-            self._chain.table, filled(self._chain.table, context, {holes[1]: other}), holes[0], forms, True
-        )
+        context = substitute(self._chain.table, context, {holes[1]: other})
+        return Comparison(self._chain.table, context, holes[0], forms, True)
 
     def _two_forms(self, sort: Sort) -> tuple[Term, Term] | None:
         """Different terms for one value; None if a few draws find none."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-from generator.strategies.mutation.literals import new_literal
+from generator.strategies.mutation.literals import new_literal, one_of
 from generator.strategies.mutation.operators import Operators, apply_declaration
 from smtlib import BOOL, INT, REAL, STRING, Declaration, Sort, Term, TermTable
 from smtlib.environment import Datatype
@@ -26,6 +26,7 @@ from smtlib.values import (
     binary_text,
     bits_term,
     float_term,
+    infinite_bits,
     literal_value,
     number_term,
     string_text,
@@ -39,11 +40,6 @@ _TWICE_SHARE = 0.3
 """Share of collections of which one item is written twice."""
 
 _T = TypeVar("_T")
-
-
-def one_of(options: Sequence[_T], chance: random.Random) -> _T:
-    """One of ``options``, all equally likely."""
-    return options[int(chance.random() * len(options))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +189,7 @@ class Float(Value):
         """Its name, its three parts, its bits converted, or the other sign's negated; NaN has many bits."""
         exponent, significand = self.sort.indices
         fraction = significand - 1
-        sign, infinite = 1 << (exponent + fraction), ((1 << exponent) - 1) << fraction
+        sign, infinite = 1 << (exponent + fraction), infinite_bits(self.sort)
         named = dict(zip((infinite, sign | infinite, 0, sign, None), SPECIAL_FLOATS, strict=True))
         if self.bits in named and pen.some(0.4):
             return pen.table.operator(named[self.bits], (), self.sort, self.sort.indices)
@@ -557,20 +553,14 @@ def _float(literal: Term) -> Float:
         return Float(sort, None)
     if literal.op.name != "fp":
         sign = 1 << (exponent + significand - 1) if literal.op.name[0] == "-" else 0
-        return Float(sort, sign | (0 if "zero" in literal.op.name else _infinite(sort)))
+        return Float(sort, sign | (0 if "zero" in literal.op.name else infinite_bits(sort)))
     bits = 0
     for part in literal.args:
         value = literal_value(part)
         assert isinstance(value, int)
         bits = bits << part.sort.indices[0] | value
-    is_nan = bits & _infinite(sort) == _infinite(sort) and bits & ((1 << (significand - 1)) - 1)
+    is_nan = bits & infinite_bits(sort) == infinite_bits(sort) and bits & ((1 << (significand - 1)) - 1)
     return Float(sort, None if is_nan else bits)
-
-
-def _infinite(sort: Sort) -> int:
-    """The bits of infinity."""
-    exponent, significand = sort.indices
-    return ((1 << exponent) - 1) << (significand - 1)
 
 
 _MAKERS: dict[str, Callable[[Values, Sort, int], Value | None]] = {

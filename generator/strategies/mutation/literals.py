@@ -46,7 +46,7 @@ def new_literal(
     make = _MAKERS.get(sort.name)
     if make is None or depth > _DEPTH:
         return None
-    known = _one_of(near, chance) if near else None
+    known = one_of(near, chance) if near else None
     return make(table, sort, known, chance, depth)
 
 
@@ -66,7 +66,8 @@ def is_literal(term: Term) -> bool:
     return is_value(term) or (term.op.kind is Kind.OPERATOR and not term.args)
 
 
-def _one_of(options: Sequence[_T], chance: random.Random) -> _T:
+def one_of(options: Sequence[_T], chance: random.Random) -> _T:
+    """One of ``options``, all equally likely."""
     return options[int(chance.random() * len(options))]
 
 
@@ -88,11 +89,11 @@ def _integer(table: TermTable, sort: Sort, near: Term | None, chance: random.Ran
     known = _number_of(near)
     if known is not None and chance.random() < _NEAR_SHARE:
         v = int(known)
-        value = _one_of((v + 1, v - 1, -v, 2 * v, v // 2, v * v, v + 2, v - 2), chance)
+        value = one_of((v + 1, v - 1, -v, 2 * v, v // 2, v * v, v + 2, v - 2), chance)
     elif chance.random() < _FAR_SHARE:
-        value = _one_of(_FAR_INTEGERS, chance)
+        value = one_of(_FAR_INTEGERS, chance)
     else:
-        value = _one_of(_INTEGERS, chance)
+        value = one_of(_INTEGERS, chance)
     return number_term(table, Fraction(value), INT)
 
 
@@ -101,7 +102,7 @@ def _real(table: TermTable, sort: Sort, near: Term | None, chance: random.Random
     if known is not None and chance.random() < _NEAR_SHARE:
         literal = _near_real(known, chance)
     else:
-        literal = _one_of(_REALS, chance)
+        literal = one_of(_REALS, chance)
         if chance.random() < 0.3:
             literal = "-" + literal
     positive = table.literal(literal.lstrip("-"), REAL)
@@ -119,7 +120,7 @@ def _near_real(text: str, chance: random.Random) -> str:
         f"{whole}.{'0' * 6}1",
         text[1:] if text[0] == "-" else "-" + text,
     )
-    return _one_of(options, chance)
+    return one_of(options, chance)
 
 
 def _bits(width: int, known: int | None, chance: random.Random) -> int:
@@ -151,7 +152,7 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
     if exponent + significand > _MAX_WIDTH:
         return None
     if chance.random() < 0.35:
-        name = _one_of(SPECIAL_FLOATS, chance)
+        name = one_of(SPECIAL_FLOATS, chance)
         return table.operator(name, (), sort, (exponent, significand))
     if near is not None and near.op.name == "fp" and all(a.op.kind is Kind.LITERAL for a in near.args):
         value = 0
@@ -162,20 +163,20 @@ def _float(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
         else:
             value ^= 1 << int(chance.random() * (exponent + significand))
     else:
-        value = _one_of(boundary_floats(sort), chance)
+        value = one_of(boundary_floats(sort), chance)
         value |= int(chance.random() * 2) << (exponent + significand - 1)
     return float_term(table, value, sort)
 
 
 def _mode(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
-    return table.operator(_one_of(MODES, chance), (), sort)
+    return table.operator(one_of(MODES, chance), (), sort)
 
 
 def _string(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
     if near is not None and near.op.kind is Kind.LITERAL and chance.random() < _NEAR_SHARE:
         text = _near_string(near.op.text, chance)
     else:
-        text = _one_of(_FAR_STRINGS if chance.random() < _FAR_SHARE else _STRINGS, chance)
+        text = one_of(_FAR_STRINGS if chance.random() < _FAR_SHARE else _STRINGS, chance)
     return table.literal(f'"{text}"', STRING)
 
 
@@ -184,18 +185,18 @@ def _near_string(literal: str, chance: random.Random) -> str:
     place = int(chance.random() * (len(characters) + 1))
     choice = int(chance.random() * 5)
     if choice == 0:
-        characters.insert(place, _one_of(_LETTERS, chance))
+        characters.insert(place, one_of(_LETTERS, chance))
     elif choice == 1:
         del characters[place : place + 1]
     elif choice == 2:
-        characters[place : place + 1] = [_one_of(_LETTERS, chance)]
+        characters[place : place + 1] = [one_of(_LETTERS, chance)]
     elif choice == 3 and len(characters) < _MAX_DIGITS:
         characters += characters
     else:
         characters.reverse()
     joined = "".join(characters)
     # What was apart may read as an escape once it is joined: then the plain text is safer.
-    return joined if written_characters(f'"{joined}"') == characters else _one_of(_STRINGS, chance)
+    return joined if written_characters(f'"{joined}"') == characters else one_of(_STRINGS, chance)
 
 
 def _regex(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term:
@@ -225,7 +226,7 @@ def _array(table: TermTable, sort: Sort, near: Term | None, chance: random.Rando
 
 def _field(table: TermTable, sort: Sort, near: Term | None, chance: random.Random, depth: int) -> Term | None:
     order = sort.indices[0]
-    value = _one_of((0, 1, order - 1, 2, order // 2), chance) % order
+    value = one_of((0, 1, order - 1, 2, order // 2), chance) % order
     return table.literal(f"#f{value}m{order}", sort)
 
 
