@@ -10,15 +10,17 @@ may be unsatisfiable, too. Of Horn clauses, what follows is derived one clause a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import State
+from smtlib.horn import Clause, NotHorn, read_clauses
 from smtlib.semantics import MEANINGS, Bits, IllTyped
 from smtlib.semantics import Value as Meant
 from smtlib.sorts import BOOL, INT, REGLAN, STRING, Sort
-from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite, substitute
+from smtlib.terms import Declaration, Kind, Term, TermTable, declarations_in, postorder, rewrite, substitute
 from smtlib.values import (
     ROUNDING_MODES,
     bits_term,
@@ -85,31 +87,36 @@ class Refuter:
         """Whether Horn clauses with one predicate in their premises derive false, each variable standing for
         the same in all of them.
         """
+        predicates = {d for d in declarations_in(formulas) if d.result is BOOL and d.origin == "declare"}
         facts: dict[Declaration, list[tuple[Term, ...]]] = {}
-        clauses = []
+        steps: list[tuple[Term, Clause]] = []
         for formula in formulas:
-            premises, conclusion = _clause(formula)
-            atoms = [premise for premise in premises if premise.op.kind is Kind.SYMBOL]
-            if not premises and (predicate := conclusion.op.declaration) is not None:
-                facts.setdefault(predicate, []).append(conclusion.args)
-            elif len(atoms) == 1:
-                clauses.append((atoms[0], [p for p in premises if p is not atoms[0]], conclusion))
+            with suppress(NotHorn):
+                (clause,) = read_clauses([formula], predicates)
+                atoms = [term for term, _ in clause.body if term.op.declaration in predicates]
+                if clause.head is not None and not clause.body:
+                    _add_fact(facts, clause.head)
+                elif len(atoms) == 1:
+                    steps.append((atoms[0], clause))
         for _ in range(_MOST_ROUNDS):
-            for atom, others, conclusion in clauses:
+            for atom, clause in steps:
                 assert atom.op.declaration is not None
                 for args in facts.get(atom.op.declaration, [])[:_MOST_FACTS]:
                     known = _bindings(atom.args, args)
-                    if known is None:
+                    if known is None or not self._hold(clause, atom, known):
                         continue
-                    if any(_head(self.form(substitute(self._table, p, known))) != "true" for p in others):
-                        continue
-                    derived = self.form(substitute(self._table, conclusion, known))
-                    if _head(derived) == "false":
+                    if clause.head is None:
                         return True
-                    if (predicate := derived.op.declaration) is not None:
-                        found = facts.setdefault(predicate, [])
-                        found += [derived.args] if derived.args not in found else []
+                    _add_fact(facts, self.form(substitute(self._table, clause.head, known)))
         return False
+
+    def _hold(self, clause: Clause, atom: Term, known: Mapping[Term, Term]) -> bool:
+        """Whether all in the body of a clause but ``atom`` hold with these terms for its variables."""
+        return all(
+            _head(self.form(substitute(self._table, term, known))) == ("false" if is_negated else "true")
+            for term, is_negated in clause.body
+            if term is not atom
+        )
 
     def form(self, root: Term) -> Term:
         """``root`` in its one form."""
@@ -416,12 +423,11 @@ def _conjuncts(formula: Term) -> tuple[Term, ...]:
     return formula.args if _head(formula) == "and" else (formula,)
 
 
-def _clause(formula: Term) -> tuple[tuple[Term, ...], Term]:
-    """The premises and the conclusion of a clause."""
-    body = formula.args[0] if _head(formula) == "forall" else formula
-    if _head(body) != "=>":
-        return (), body
-    return tuple(part for premise in body.args[:-1] for part in _conjuncts(premise)), body.args[-1]
+def _add_fact(facts: dict[Declaration, list[tuple[Term, ...]]], atom: Term) -> None:
+    assert atom.op.declaration is not None
+    found = facts.setdefault(atom.op.declaration, [])
+    if atom.args not in found:
+        found.append(atom.args)
 
 
 def _bindings(args: Sequence[Term], given: Sequence[Term]) -> dict[Term, Term] | None:
