@@ -287,3 +287,18 @@ def test_every_finding_is_listed_and_run() -> None:
 def order(folder: str) -> tuple[int, str]:
     """Where the index has a finding."""
     return ["z3", "cvc5", "bitwuzla", "boolector", "oxiz"].index(folder.partition("-")[0]), folder
+
+
+def test_the_ledger_of_causes_knows_these_findings() -> None:
+    weak = (FOLDER / "weak.md").read_text("utf-8")
+    shown: dict[str, bool] = {}
+    for entry in Ledger.read(FOLDER / "findings.toml").entries:
+        assert entry.cause is not None
+        if entry.at.startswith("weak.md: "):
+            text = weak.partition(f"\n## {entry.at.removeprefix('weak.md: ')}\n")[2].partition("\n## ")[0]
+        else:
+            text = (FOLDER / entry.at / "report.md").read_text("utf-8")
+        assert text, entry.at
+        # One of several entries is enough: a cause has forms that its report does not show.
+        shown[entry.at] = shown.get(entry.at, False) or all(name in text for name in entry.cause.names)
+    assert [at for at, is_shown in shown.items() if not is_shown] == []

@@ -132,6 +132,8 @@ class Book:
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         # Keys of findings that became part of another one, and the key of that.
         self._merged = {gone: r.key for r in self.known.values() for gone in r.merged.values()}
+        # The keys of findings whose formulas showed that they are known, and what the list calls these.
+        self._known_by_formula: dict[str, str] = {}
         self._reductions = 0.0
         self._tried: set[str] = set()
         if loaded:
@@ -254,13 +256,19 @@ class Book:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
 
-    def _is_known_error(self, key: str) -> bool:
-        """Whether this is on the list of what is no finding: then that is counted."""
+    def _is_known_error(self, key: str, text: str = "") -> bool:
+        """Whether this is on the list of what is no finding, by its key and reduced formula (empty: it has
+        none): then that is counted.
+        """
         own = self.solvers.get(self._plain(Key.read(key).solver))
-        found = self.known_errors.match(key, own.release if own is not None else None)
-        if found is not None:
-            self.tally.add("known", {found: 1})
-        return found is not None
+        release = own.release if own is not None else None
+        found = self._known_by_formula.get(key) or self.known_errors.match(key, release, text)
+        if found is None:
+            return False
+        self.tally.add("known", {found: 1})
+        if text:
+            self._known_by_formula[key] = found
+        return True
 
     def _plain(self, label: str) -> str:
         """A finding's label without the options that a test added to the solvers' own."""
@@ -300,7 +308,7 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        is_known = self._is_known_error(candidate.key)
+        is_known = self._is_known_error(candidate.key, result.key.text if result.key else "")
         if not is_known:
             yield from self._enter(result, candidate)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):

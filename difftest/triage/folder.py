@@ -282,6 +282,11 @@ class FindingFolder:
         return read_some(self.path / ORIGINAL)
 
     @property
+    def smallest(self) -> str:
+        """What a reduction left of the text, also one that was cut short; else the text."""
+        return read_some(self.path / REDUCED) or self.tested
+
+    @property
     def command_lines(self) -> str:
         """The commands that show it."""
         return read_some(self.path / "command.txt")

@@ -49,11 +49,12 @@ class KnownErrors:
             known.notes.update(one.notes)
         return known
 
-    def match(self, key: str, release: str | None = None) -> str | None:
+    def match(self, key: str, release: str | None = None, text: str = "") -> str | None:
         """The known key that ``key`` is, or one that says less: the same without operators, or with some of
-        them and ``*`` for any others. For the ledger, ``release`` is that of the solver, if it is known.
+        them and ``*`` for any others. For the ledger, ``release`` is that of the solver, if it is known, and
+        ``text`` the reduced formula, empty if there is none.
         """
-        if self.ledger is not None and (entry := self.ledger.silencing(key, release)) is not None:
+        if self.ledger is not None and (entry := self.ledger.silencing(key, release, text)) is not None:
             return entry.key
         if key in self.notes:
             return key

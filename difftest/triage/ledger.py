@@ -8,6 +8,16 @@
     tracker = "Z3Prover/z3"
     title = "Assertion violation at theory_seq.cpp:120"
 
+    [[cause]]
+    solver = "z3"
+    class = "soundness"
+    names = ["HORN", "store"]
+    state = "reported"
+
+A key is often too narrow: the operators of its formula may vary while the cause is one. A ``cause`` is what
+all findings have that show it: the solver and, where these say something, the class, the place of a crash (a
+pattern with ``*``) and names that the reduced formula or the solver's options mention.
+
 ``at`` is where it was reported, the issue that it is a duplicate of, or the release that fixed it. A hunt
 counts what the ledger lists and does not report it, but what is fixed only in releases before that one. What
 earlier campaigns found may be added while a hunt runs, as ``seen``.
@@ -23,6 +33,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +45,24 @@ from difftest.errors import DifftestError
 from difftest.oracles.base import names_in
 from difftest.triage.exports import worst_first
 from difftest.triage.folder import FindingFolder
-from difftest.triage.key import count_under
+from difftest.triage.key import Key, count_under
 from difftest.triage.kinds import title_of
 from difftest.triage.renamed import current_key
 from difftest.triage.report import form_of_finding
 from difftest.triage.store import folders_of
+from smtlib.scanner import lexemes
 from solvers.registry import kin_of
 
 LEDGER = "findings.toml"
 """The usual name of the file."""
 MOST_A_WEEK = 3
 """Reports to one tracker, unless the tracker or the user says less."""
+ANY = "*"
+"""What a cause says that has to be of no class, or at no place."""
 _HEAD = "# What was reported, and what became of it: exhume triage --mark adds to it.\n"
 _MOST_BYTES = 16 << 20
+# What an option consists of: its name, and words of its value.
+_OPTION_WORDS = re.compile(r"[^\s(),=]+")
 _WEEK = datetime.timedelta(days=7)
 # What allocators and sanitizers print about memory that is written or read where it must not be.
 _MEMORY_ERROR = re.compile(
@@ -54,6 +70,33 @@ _MEMORY_ERROR = re.compile(
     r"use-after-(?:free|return|scope|poison)|double[- ]free|corrupted (?:size|double|unsorted|top)|"
     r"(?:malloc|realloc|munmap_chunk|free)\(\): |stack smashing|attempting free"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCause:
+    """What all findings have in common that show one fault."""
+
+    solver: str
+    finding_class: str = ANY
+    names: frozenset[str] = frozenset()
+    place: str = ANY
+
+    def fits(self, key: Key, text: str) -> bool:
+        """Whether a finding may show it, by its general key and its reduced formula, empty if it has none."""
+        if self.solver not in names_in(key.solver_alone) or self.finding_class not in (
+            ANY,
+            key.finding_class,
+        ):
+            return False
+        if not fnmatchcase("|".join(key.where), self.place):
+            return False
+        missing = self.names - key.operators - set(_OPTION_WORDS.findall(",".join(key.options)))
+        return not missing or missing <= {word.removeprefix(":") for word in lexemes(text)}
+
+    def __str__(self) -> str:
+        """For people, in the form of a key."""
+        place, names = [self.place] * (self.place != ANY), [",".join(sorted(self.names))] * bool(self.names)
+        return "|".join([self.finding_class, self.solver, *place, *names])
 
 
 class Became(StrEnum):
@@ -68,7 +111,7 @@ class Became(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry; see above."""
+    """One entry; see above. That of a ``cause`` has a key for people only."""
 
     key: str
     state: Became
@@ -77,6 +120,7 @@ class Entry:
     tracker: str = ""
     title: str = ""
     note: str = ""
+    cause: KnownCause | None = None
 
     def silences(self, release: str | None) -> bool:
         """Whether a finding in a solver of this ``release`` (None: not known) is nothing to report."""
@@ -112,11 +156,13 @@ def general_key(key: str) -> str:
 
 
 class Ledger:
-    """The entries of a ledger, by key."""
+    """The entries of a ledger: of findings, by key, and of causes."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = list(entries)
-        self._by_key = {entry.key: entry for entry in self.entries}
+        self._by_key = {entry.key: entry for entry in self.entries if entry.cause is None}
+        # What was noted last of a cause holds.
+        self._causes = {entry.cause: entry for entry in self.entries if entry.cause is not None}
 
     @classmethod
     def read(cls, file: Path) -> Ledger:
@@ -125,12 +171,17 @@ class Ledger:
             data = read_at_most(file, _MOST_BYTES)
             if data is None:
                 raise ValueError("too large")
-            rows = tomllib.loads(data.decode("utf-8")).get("finding", [])
-            if not isinstance(rows, list):
-                raise ValueError("write each finding under [[finding]]")
+            tables = tomllib.loads(data.decode("utf-8"))
+            for kind in ("finding", "cause"):
+                if not isinstance(tables.get(kind, []), list):
+                    raise ValueError(f"write each {kind} under [[{kind}]]")
         except (OSError, ValueError, RecursionError) as problem:
             raise DifftestError(f"{file}: not a ledger of findings: {problem}") from problem
-        return cls(_entry(file, number, row) for number, row in enumerate(rows, 1))
+        return cls(
+            _entry(f"{file}: {kind} number {number}", row, of_cause)
+            for kind, of_cause in (("finding", False), ("cause", True))
+            for number, row in enumerate(tables.get(kind, []), 1)
+        )
 
     def with_earlier(self, folders: Iterable[Path]) -> Ledger:
         """With the findings of earlier campaigns, in these folders of findings or campaigns."""
@@ -139,22 +190,33 @@ class Ledger:
         seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
         return Ledger([*self.entries, *seen])
 
-    def find(self, key: str) -> Entry | None:
-        """The entry of a finding's key, or of one that it counts under."""
-        general = general_key(key)
-        if general in self._by_key:
-            return self._by_key[general]
-        return self._by_key.get(count_under(general, self._by_key)) if self._by_key else None
+    def find(self, key: str, text: str = "") -> Entry | None:
+        """The entry of a finding's key, of one that it counts under, or of a cause that it may show: by its
+        reduced formula, ``text``.
+        """
+        return next(self._matching(key, text), None)
 
-    def silencing(self, key: str, release: str | None) -> Entry | None:
+    def silencing(self, key: str, release: str | None, text: str = "") -> Entry | None:
         """The entry that says that there is nothing to report; None if there is none."""
-        entry = self.find(key)
-        return entry if entry is not None and entry.silences(release) else None
+        return next((entry for entry in self._matching(key, text) if entry.silences(release)), None)
+
+    def _matching(self, key: str, text: str) -> Iterator[Entry]:
+        if not self.entries:
+            return
+        general = general_key(key)
+        for listed in dict.fromkeys((general, count_under(general, self._by_key))):
+            if listed in self._by_key:
+                yield self._by_key[listed]
+                break
+        read = Key.read(general)
+        yield from (entry for cause, entry in self._causes.items() if cause.fits(read, text))
 
 
-def _entry(file: Path, number: int, row: Any) -> Entry:
-    where = f"{file}: finding number {number}"
-    if not isinstance(row, dict) or not isinstance(row.get("key"), str):
+def _entry(where: str, row: Any, of_cause: bool) -> Entry:
+    """An entry of a file, ``where`` it is. DifftestError where something is missing or wrong."""
+    cause = _cause(where, row) if of_cause else None
+    key = str(cause) if cause else row.get("key") if isinstance(row, dict) else None
+    if not isinstance(key, str):
         raise DifftestError(f"{where}: write key = \"...\", as finding.json or 'exhume triage --json' has it")
     try:
         state = Became(str(row.get("state")))
@@ -168,24 +230,50 @@ def _entry(file: Path, number: int, row: Any) -> Entry:
     if on is not None and (not isinstance(on, datetime.date) or isinstance(on, datetime.datetime)):
         raise DifftestError(f"{where}: on: write a date, such as {datetime.date(2026, 11, 23)}")
     texts = {name: str(row.get(name, "")) for name in ("at", "tracker", "title", "note")}
-    return Entry(general_key(row["key"]), state, on, **texts)
+    return Entry(key if cause else general_key(key), state, on, **texts, cause=cause)
 
 
-def add_entry(file: Path, found: FindingFolder, state: Became, at: str, on: datetime.date) -> Entry:
+def _cause(where: str, row: Any) -> KnownCause:
+    """The cause that an entry describes. DifftestError where it would match too much, or nothing."""
+    if not isinstance(row, dict) or not isinstance(row.get("solver"), str):
+        raise DifftestError(f'{where}: write solver = "...", without its release')
+    finding_class = row.get("class", ANY)
+    if not isinstance(finding_class, str):
+        raise DifftestError(f'{where}: class: write the class of the findings, such as "soundness"')
+    names, place = row.get("names", []), row.get("place", ANY)
+    if not isinstance(place, str):
+        raise DifftestError(f'{where}: place: write the place of the crash, such as "theory_seq.cpp:*"')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DifftestError(f'{where}: names: write a list, such as ["HORN", "store"]')
+    if not names and not place.strip(ANY):
+        raise DifftestError(f"{where}: write names or place: without them it stands for too many findings")
+    return KnownCause(row["solver"], finding_class, frozenset(names), place)
+
+
+def add_entry(
+    file: Path, found: FindingFolder, state: Became, at: str, on: datetime.date, names: Sequence[str] = ()
+) -> Entry:
     """Note what became of a finding at the end of the file, made if it is not there; what is in it stays as
-    it is. DifftestError if it is no ledger.
+    it is. With ``names``, which it has to mention, what becomes of all findings of its class and solver that
+    mention them. DifftestError if it is no ledger, or if the finding does not mention all names.
     """
-    entry = Entry(general_key(found.key), state, on, at, form_of_finding(found).repository, title_of(found))
+    key = Key.read(general_key(found.key))
+    cause = KnownCause(names_in(key.solver_alone)[0], key.finding_class, frozenset(names)) if names else None
+    if cause is not None and not cause.fits(key, found.smallest):
+        raise DifftestError(f"{found.path}: its reduced formula does not mention all of {', '.join(names)}")
+    texts = {"at": at, "tracker": form_of_finding(found).repository, "title": title_of(found)}
+    entry = Entry(str(cause or key), state, on, **texts, cause=cause)
     if file.is_file():
         Ledger.read(file)
     text = file.read_text("utf-8") if file.is_file() else _HEAD
+    if cause is None:
+        lines = ["", "[[finding]]", f"key = {json.dumps(entry.key)}"]
+    else:
+        lines = ["", "[[cause]]", f"solver = {json.dumps(cause.solver)}", f'class = "{cause.finding_class}"']
+        lines += [f"names = {json.dumps(sorted(cause.names))}"]
     # A string of JSON is a string of TOML.
-    lines = ["", "[[finding]]", f"key = {json.dumps(entry.key)}", f'state = "{state}"', f"on = {on}"]
-    lines += [
-        f"{name} = {json.dumps(value)}"
-        for name in ("at", "tracker", "title")
-        if (value := getattr(entry, name))
-    ]
+    lines += [f'state = "{state}"', f"on = {on}"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in texts.items() if value]
     put_text(file, text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
     return entry
 
@@ -241,7 +329,7 @@ def queue(found: Sequence[FindingFolder], ledger: Ledger, most: int, today: date
     for folder in worst_first(found):
         form = form_of_finding(folder)
         tracker = form.repository or str(folder.data["solver"])
-        entry = ledger.silencing(folder.key, folder.accused.get("release"))
+        entry = ledger.silencing(folder.key, folder.accused.get("release"), folder.smallest)
         is_open = entry is None and not folder.bisection.get("first_fixed")
         now = is_open and sent[tracker] < min(most, form.most_a_week or most)
         sent[tracker] += now

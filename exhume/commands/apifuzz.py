@@ -22,7 +22,7 @@ from difftest.triage.known import KnownErrors
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CampaignFolder, Jobs, Json, parse_duration
+from exhume.commands.options import CampaignFolder, Jobs, Json, comma_separated, parse_duration
 from exhume.commands.traces import (
     Limit,
     Older,
@@ -142,7 +142,14 @@ def run_command(
     campaign, repeat the command with the same DIR. Ctrl-C finishes the current run and shows the summary.
     Without --runs and --time, a campaign has 1000 runs. Exit code 1: there are findings.
     """
-    drawing = Drawing(_words(theories), quantifiers, options, _settings(option), _words(only_options), calls)
+    drawing = Drawing(
+        comma_separated(theories),
+        quantifiers,
+        options,
+        _settings(option),
+        comma_separated(only_options),
+        calls,
+    )
     _check_theories(drawing.theories)
     strategy = CallsStrategy(
         (_setup(solver, cross_check, check_witnesses),),
@@ -201,10 +208,6 @@ def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:
                 f"no engine for {spec!r}; choose one of {', '.join(ENGINES)}, or NAME=COMMAND"
             )
     return Setup(solver, cross_check, witnesses)
-
-
-def _words(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(word.strip() for part in given or () for word in part.split(",") if word.strip())
 
 
 def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:

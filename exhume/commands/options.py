@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -108,3 +109,8 @@ def parse_duration(text: str) -> float:
     if seconds == 0:
         raise typer.BadParameter(f"{text!r} is zero; write 90s, 10m, 8h or 2d")
     return seconds
+
+
+def comma_separated(given: Iterable[str] | None) -> tuple[str, ...]:
+    """The words of an option that takes several, separated by commas, and may be repeated."""
+    return tuple(word.strip() for part in given or () for word in part.split(",") if word.strip())

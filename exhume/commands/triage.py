@@ -27,7 +27,7 @@ from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
 from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
-from exhume.commands.options import Json, OfCampaign
+from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
@@ -83,6 +83,15 @@ def triage_command(
             " release that fixed it.",
         ),
     ] = "",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            metavar="NAME,NAME",
+            help="Only for --mark: note the cause, which is that of all findings of the same class and solver"
+            " whose reduced formulas or options mention these names.",
+        ),
+    ] = None,
     per_week: Annotated[
         int,
         typer.Option(
@@ -111,7 +120,7 @@ def triage_command(
                 tick(number, len(found))
     file = ledger_file(ledger)
     if mark is not None:
-        _mark(found, mark, file or Path(LEDGER), Became(became), at)
+        _mark(found, mark, file or Path(LEDGER), Became(became), at, comma_separated(names))
         file = ledger_file(file)
     folders = [FindingFolder.read(record.path) for record in found]
     due = queue(folders, Ledger.read(file) if file else Ledger(), per_week, datetime.date.today())
@@ -155,7 +164,9 @@ def triage_command(
     say(f"next: exhume report {folder}")
 
 
-def _mark(found: list[FindingRecord], identity: str, file: Path, became: Became, at: str) -> None:
+def _mark(
+    found: list[FindingRecord], identity: str, file: Path, became: Became, at: str, names: tuple[str, ...]
+) -> None:
     """Note in a ledger what became of a finding, by the beginning of its id or its folder's name."""
     named = [r for r in found if identity and (r.id.startswith(identity) or r.path.name == identity)]
     if len(named) != 1:
@@ -164,7 +175,7 @@ def _mark(found: list[FindingRecord], identity: str, file: Path, became: Became,
     if became in (Became.DUPLICATE, Became.FIXED) and not at:
         what = "the release that fixed it" if became is Became.FIXED else "the issue"
         raise typer.BadParameter(f"--as {became}: name {what} with --at")
-    entry = add_entry(file, FindingFolder.read(named[0].path), became, at, datetime.date.today())
+    entry = add_entry(file, FindingFolder.read(named[0].path), became, at, datetime.date.today(), names)
     say(f"{file}: {entry.key}: {entry}")
 
 

@@ -17,7 +17,7 @@ from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
 from difftest.triage.key import FoundKey
 from difftest.triage.known import KnownErrors
-from difftest.triage.ledger import Became, Entry, Ledger
+from difftest.triage.ledger import Became, Entry, KnownCause, Ledger
 from difftest.triage.store import Shown, prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Verdict
@@ -76,3 +76,27 @@ def test_a_list_is_asked_about_what_reduction_leaves(tmp_path: Path) -> None:
             found += list(book.take_confirmation(Confirmation(task, evidence, 0.1, key)))
     assert [event.record.key for event in found if isinstance(event, FindingConfirmed)] == [other]
     assert tally.statistics["known"].total() == 3
+
+
+def test_a_known_cause_is_seen_in_the_reduced_formula(tmp_path: Path) -> None:
+    known = KnownCause("z3", "soundness", frozenset(("HORN",)))
+    ledger = Ledger([Entry(str(known), Became.REPORTED, cause=known)])
+    paid: list[float] = []
+    book = Book(
+        *(prepare_output(tmp_path), [find_solver("z3")], 1, (tally := Tally(["z3"]))),
+        *(10.0, lambda: 0.0, lambda _, reward: paid.append(reward)),
+        known_errors=KnownErrors(ledger=ledger),
+    )
+    raw, left = "soundness|z3|ArraysEx+Ints", "soundness|z3|ArraysEx|store"
+    candidate = Candidate("soundness", ("z3",), raw, "z3", "soundness")
+    for index in range(3):
+        assert not list(book.take(TestName("s", "", index), candidate, GeneratedTest(index, TEXT, "s")))
+        task = book.next_task(lambda stage: Limits())
+        # What it was reduced to says that it is known; no later test of the first key is looked at.
+        assert (task is not None) == (index == 0)
+        if task is not None:
+            run = Run("exit", 0, None, "sat", "", 0.1)
+            evidence = Shown((book.solvers["z3"],), {"z3": Verdict(Outcome.OK, ("sat",), 0.1)}, {"z3": run})
+            key = FoundKey(left, f"(set-logic HORN)\n{TEXT}", True)
+            assert not list(book.take_confirmation(Confirmation(task, evidence, 0.1, key)))
+    assert tally.statistics["known"] == {"soundness|z3|HORN": 3} and not paid

@@ -17,6 +17,7 @@ from difftest.triage.known import KnownErrors
 from difftest.triage.ledger import (
     Became,
     Entry,
+    KnownCause,
     Ledger,
     add_entry,
     campaigns_below,
@@ -67,9 +68,72 @@ def test_entries_are_added_and_read_again(tmp_path: Path) -> None:
     assert str(first) == "reported 2026-11-23, https://example.org/1" and str(second) == "fixed in 4.8.7"
 
 
+HORN = "(set-option :smt.mbqi true)\n(set-logic HORN)\n(assert (= (store a 0 1) a)) ; set.range\n"
+
+
+def cause(*names: str, **more: Any) -> Entry:
+    known = KnownCause("z3", more.pop("kind", "soundness"), frozenset(names), more.pop("place", "*"))
+    return Entry(str(known), more.pop("state", Became.REPORTED), cause=known, **more)
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "text", "is_known"),
+    [
+        (cause("HORN", "store"), "soundness|z3-5.4.0|ArraysEx|const", HORN, True),
+        # The operators of the key count, too; a comment does not.
+        (cause("HORN", "const"), "soundness|cvc5-1.3.0+z3-5.4.0[a=b]|ArraysEx|const", HORN, True),
+        (cause("smt.mbqi"), "soundness|z3-5.4.0|ArraysEx|const", HORN, True),
+        (cause("HORN", "set.range"), "soundness|z3-5.4.0|ArraysEx|const", HORN, False),
+        (cause("HORN"), "soundness|z3-5.4.0|ArraysEx|const", "", False),
+        (cause("HORN"), "invalid-model|z3-5.4.0|ArraysEx|const", HORN, False),
+        (cause("HORN", kind="*"), "invalid-model|z3-5.4.0|ArraysEx|const", HORN, True),
+        (cause("HORN"), "soundness|cvc5-1.3.0|ArraysEx|const", HORN, False),
+        (
+            cause("smt", "tactic.default_tactic"),
+            "soundness|z3[tactic.default_tactic=(then smt)]|Ints",
+            "",
+            False,
+        ),
+        (cause("smt", "tactic"), "soundness|z3[tactic.default_tactic=(then sat smt)]|Ints", "", True),
+        (cause(place="sls_*", kind="crash"), "crash|z3-5.4.0|sls_seq_plugin.cpp:378", "", True),
+        (cause(place="sls_*", kind="crash"), "crash|z3-5.4.0|signal SIGSEGV|Ints", "", False),
+        (cause("HORN", state=Became.FIXED, at="5.4.1"), "soundness|z3-5.4.0|ArraysEx|const", HORN, True),
+        (cause("HORN", state=Became.FIXED, at="5.4.0"), "soundness|z3-5.4.0|ArraysEx|const", HORN, False),
+    ],
+)
+def test_a_cause_is_known_by_what_all_its_findings_have(
+    entry: Entry, key: str, text: str, is_known: bool
+) -> None:
+    assert (Ledger([entry]).silencing(key, "5.4.0", text) is not None) == is_known
+
+
+def test_the_cause_of_a_finding_is_noted(tmp_path: Path) -> None:
+    found = FindingFolder.read(write(tmp_path / "f", key="soundness|z3-4.8.5+cvc4|ArraysEx|const"))
+    (found.path / "reduced.smt2").write_text(HORN)
+    file = tmp_path / "findings.toml"
+    with pytest.raises(DifftestError, match="does not mention all of HORN, bvadd"):
+        add_entry(file, found, Became.REPORTED, "", TODAY, ["HORN", "bvadd"])
+    assert not file.exists()
+    add_entry(file, found, Became.REPORTED, "https://example.org/1", TODAY, ["const", "HORN"])
+    (entry,) = Ledger.read(file).entries
+    assert entry.cause == KnownCause("z3", "soundness", frozenset(("HORN", "const")))
+    assert (entry.key, entry.tracker) == ("soundness|z3|HORN,const", "Z3Prover/z3")
+    listed = finding(tmp_path, 3, key="soundness|z3-5.4.0|Sets+ArraysEx|const,select")
+    (listed.path / "reduced.smt2").write_text(HORN)
+    assert [one.words for one in queue([listed], Ledger.read(file), 3, TODAY)] == [str(entry)]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[[cause]]\nclass = 'crash'", "cause number 1: write solver = "),
+        ("[[cause]]\nclass = 'crash'\nsolver = 'z3'", "write names or place: without them it stands for"),
+        ("[[cause]]\nclass = 7\nsolver = 'z3'", "class: write the class"),
+        ("[[cause]]\nclass = 'crash'\nsolver = 'z3'\nplace = '*'", "write names or place"),
+        ("[[cause]]\nclass = 'crash'\nsolver = 'z3'\nplace = 7", "place: write the place of the crash"),
+        ("[[cause]]\nclass = 'crash'\nsolver = 'z3'\nnames = 'HORN'", "names: write a list, such as"),
+        ("[[cause]]\nclass = 'crash'\nsolver = 'z3'\nnames = ['HORN']", "state None: not known"),
+        ("cause = 3", r"write each cause under \[\[cause\]\]"),
         ("[[finding]]\nstate = 'reported'", "finding number 1: write key"),
         ("[[finding]]\nkey = 'k'\nstate = 'reportd'", "state 'reportd': not known; did you mean reported?"),
         ("[[finding]]\nkey = 'k'\nstate = 'fixed'\non = '2026'", "on: write a date"),

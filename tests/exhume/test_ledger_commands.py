@@ -36,6 +36,14 @@ def test_marks_are_kept_and_shown(exhume: Any, place: Path) -> None:
     assert "https://example.org/7" in shown and "later" in shown and "now" not in shown
 
 
+def test_a_mark_with_names_is_one_of_the_cause(exhume: Any, place: Path) -> None:
+    ended = exhume("triage", "found", "--mark", f"{2:012x}", "--as", "wont-fix", "--names", "op2")
+    assert ended.code == 0 and "invalid-model|z3|op2: wont-fix 2" in ended.err
+    finding(place / "found", 7, key="invalid-model|z3-5.4.0|Reals|op2,op7")
+    rows = exhume("triage", "found", "--json").json
+    assert {row["id"] for row in rows if row["ledger"]} == {f"{2:012x}", f"{7:012x}"}
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -43,6 +51,7 @@ def test_marks_are_kept_and_shown(exhume: Any, place: Path) -> None:
         (("--mark", "0"), "is the beginning of several ids"),
         (("--mark", f"{1:012x}", "--as", "fixed"), "name the release that fixed it with --at"),
         (("--mark", f"{1:012x}", "--as", "lost"), "'lost' is not one of"),
+        (("--mark", f"{1:012x}", "--names", "op1,op2"), "does not mention all of op1, op2"),
         (("--ledger", "none.toml"), "not a ledger of findings"),
     ],
 )
