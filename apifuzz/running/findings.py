@@ -58,6 +58,5 @@ def filing_of(
         "origin": dict(origin),
     }
     files = {TRACE: text, MINIMISED: print_trace(seen.minimised), PRINTED: seen.printed, **described.files}
-    note = seen.fault.detail.partition("\n")[0][:200]
     named = CallsFolder.kind, seen.fault.kind, setup.label, seen.key.key
-    return Filing(*named, text, document, files, note)
+    return Filing(*named, text, document, files)

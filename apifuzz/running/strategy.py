@@ -7,10 +7,11 @@ candidate; it is confirmed when a fresh process shows it again, quickly made sma
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from base.version import VERSION
 from difftest.campaign import executor
 from difftest.campaign.executor import Confirmation, ConfirmTask, RunTask
 from difftest.oracles.base import Candidate
-from difftest.triage.known import KnownErrors
+from difftest.triage.ledger import Entry
 from generator.strategy import GeneratedTest
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict
@@ -68,7 +69,7 @@ class CallsStrategy:
     quick: float = QUICK_SECONDS
     feed: Path | None = None
     describe: Describe = describe
-    more_known: KnownErrors = field(default_factory=KnownErrors)
+    more_known: Sequence[Entry] = ()
     unconfirmed: Path | None = None
     name: str = STRATEGY
 
@@ -109,9 +110,10 @@ class CallsStrategy:
         return (GeneratedTest(index, "", self.name) for index in range(start, stop))
 
     @property
-    def known(self) -> KnownErrors:
+    def known(self) -> Sequence[Entry]:
         """The errors that the solvers are known for, and those that the user named."""
-        return KnownErrors.of([*(shipped(s.label, s.cross_check) for s in self.setups), self.more_known])
+        of_setups = (shipped(setup.label, setup.cross_check) for setup in self.setups)
+        return [*itertools.chain(*of_setups), *self.more_known]
 
     def performer(self) -> CallsPerformer:
         """What makes its runs in one worker."""

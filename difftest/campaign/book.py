@@ -32,7 +32,7 @@ from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document
 from difftest.triage.key import Key, fold, needs_reduction
-from difftest.triage.known import KnownErrors, add_known
+from difftest.triage.ledger import Entry, Ledger
 from difftest.triage.merges import Merge, find_merges, merge
 from difftest.triage.newness import NOT_NEW
 from difftest.triage.store import note_duplicate, read_findings, tests_of, write_finding
@@ -40,9 +40,6 @@ from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_trig
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
-
-KNOWN = "known.json"
-"""The errors found, as a list of known ones for another campaign: those that are not about formulas."""
 
 _MAX_WAITING = 20
 # Tests with the same key before reduction that are reduced: they may have different causes.
@@ -104,7 +101,7 @@ class Book:
         worker_seconds: Callable[[], float],
         paid: Callable[[TestName, float], None],
         loaded: Campaign | None = None,
-        known_errors: KnownErrors | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.folder = folder
         self.solvers = {solver.name: solver for solver in solvers}
@@ -113,7 +110,7 @@ class Book:
         self.reduction = reduction
         self.worker_seconds = worker_seconds
         self.paid = paid
-        self.known_errors = known_errors or KnownErrors()
+        self.ledger = ledger or Ledger()
         self.known = {record.key: record for record in read_findings(folder)}
         self.records: dict[str, FindingRecord] = {}
         # What reduction made of the keys that tests show at first, and how many of each were reduced.
@@ -132,8 +129,8 @@ class Book:
         self._own_tests: dict[tuple[str, int, str, str], str] = {}
         # Keys of findings that became part of another one, and the key of that.
         self._merged = {gone: r.key for r in self.known.values() for gone in r.merged.values()}
-        # The keys of findings whose formulas showed that they are known, and what the list calls these.
-        self._known_by_formula: dict[str, str] = {}
+        # The keys of findings whose formulas showed that they are known, and their entries.
+        self._known_by_formula: dict[str, Entry] = {}
         self._reductions = 0.0
         self._tried: set[str] = set()
         if loaded:
@@ -262,12 +259,12 @@ class Book:
         """
         own = self.solvers.get(self._plain(Key.read(key).solver))
         release = own.release if own is not None else None
-        found = self._known_by_formula.get(key) or self.known_errors.match(key, release, text)
-        if found is None:
+        entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, text)
+        if entry is None:
             return False
-        self.tally.add("known", {found: 1})
+        self.tally.add("known", {entry.key: 1})
         if text:
-            self._known_by_formula[key] = found
+            self._known_by_formula[key] = entry
         return True
 
     def _plain(self, label: str) -> str:
@@ -356,7 +353,6 @@ class Book:
         test, name = result.test or result.task.test, result.task.name
         if result.filing is not None:
             record = file_finding(self.folder, replace(result.filing, key=candidate.key))
-            add_known(self.folder.parent / KNOWN, record.key, result.filing.note)
         else:
             assert result.evidence is not None, "it showed again"
             ours = tuple(map(self._ours, result.evidence.solvers))

@@ -33,7 +33,7 @@ from difftest.triage.expectation import hurried
 from difftest.triage.filing import Filing
 from difftest.triage.key import FoundKey, needs_reduction
 from difftest.triage.keying import key_of
-from difftest.triage.known import KnownErrors
+from difftest.triage.ledger import Entry
 from difftest.triage.newness import only_new, stands, why_not_new
 from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
@@ -266,7 +266,7 @@ class OwnTests(Protocol):
         ...
 
     @property
-    def known(self) -> KnownErrors:
+    def known(self) -> Sequence[Entry]:
         """Errors that are no findings."""
         ...
 

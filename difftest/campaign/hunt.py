@@ -64,7 +64,6 @@ from difftest.campaign.turns import Turns
 from difftest.errors import DifftestError
 from difftest.oracles import oracles_in_turn
 from difftest.triage.keying import QUICK_CHECKS, QUICK_SECONDS
-from difftest.triage.known import KnownErrors
 from difftest.triage.ledger import Ledger
 from difftest.triage.merges import Merge
 from difftest.triage.store import prepare_output
@@ -187,12 +186,13 @@ class _Hunt:
         self.started = time.monotonic()
         loaded = state.loaded if state else None
         own = schedule.own.values()
+        listed = options.ledger.entries if options.ledger else []
         names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             lambda name, reward: self.schedule.paid(name, 0.0, 0, 0, 1, reward=reward),
-            *(loaded, KnownErrors.of([made.known for made in own], options.ledger)),
+            *(loaded, Ledger([*listed, *(entry for made in own for entry in made.known)])),
         )
         self.stages = Stages(
             *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)

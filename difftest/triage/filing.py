@@ -46,8 +46,7 @@ class FindingRecord:
 class Filing:
     """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
 
-    ``text`` is what it is about; with the key it makes the finding's identity. ``note`` is for lists of known
-    errors.
+    ``text`` is what it is about; with the key it makes the finding's identity.
     """
 
     kind: str
@@ -57,7 +56,6 @@ class Filing:
     text: str
     document: Mapping[str, Any]
     files: Mapping[str, str]
-    note: str = ""
 
     @property
     def id(self) -> str:

@@ -16,7 +16,8 @@
 
 A key is often too narrow: the operators of its formula may vary while the cause is one. A ``cause`` is what
 all findings have that show it: the solver and, where these say something, the class, the place of a crash (a
-pattern with ``*``) and names that the reduced formula or the solver's options mention.
+pattern with ``*``) and names that the reduced formula or the solver's options mention: operators,
+theories, sorts, logics, tactics or options.
 
 ``at`` is where it was reported, the issue that it is a duplicate of, or the release that fixed it. A hunt
 counts what the ledger lists and does not report it, but what is fixed only in releases before that one. What
@@ -90,7 +91,8 @@ class KnownCause:
             return False
         if not fnmatchcase("|".join(key.where), self.place):
             return False
-        missing = self.names - key.operators - set(_OPTION_WORDS.findall(",".join(key.options)))
+        options = _OPTION_WORDS.findall(",".join(key.options))
+        missing = self.names.difference(key.operators, key.theories, options)
         return not missing or missing <= {word.removeprefix(":") for word in lexemes(text)}
 
     def __str__(self) -> str:

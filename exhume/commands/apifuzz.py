@@ -18,7 +18,7 @@ from apifuzz.running.strategy import CallsStrategy
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.upgrading import upgrade
-from difftest.triage.known import KnownErrors
+from difftest.triage.known import read_known
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.help import PlainGroup
@@ -125,7 +125,10 @@ def run_command(
     known: Annotated[
         list[Path] | None,
         typer.Option(
-            "--known", metavar="FILE", help="JSON file of known errors to ignore; see DIR/known.json."
+            "--known",
+            metavar="FILE",
+            help="A campaign's known.json of an earlier version: its errors are counted and not reported."
+            " Today --earlier DIR does that.",
         ),
     ] = None,
     ledger: LedgerFile = None,
@@ -158,7 +161,7 @@ def run_command(
         limits_of(limit),
         feed=corpus,
         describe=partial(describe, older=older),
-        more_known=KnownErrors.read(known or ()),
+        more_known=read_known(known or ()),
         unconfirmed=out_folder / "unconfirmed",
     )
     tests = _DEFAULT_RUNS if runs is None and duration is None else runs

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,13 @@ from difftest import (
     hunt,
 )
 from difftest.campaign import upgrading
-from difftest.campaign.book import KNOWN
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import InUse, SettingsDiffer, read_campaign
 from difftest.triage.folder import read_document
 from difftest.triage.key import FoundKey, fold
-from difftest.triage.known import KnownErrors, export
+from difftest.triage.known import read_known
+from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
 
 HERE = Path(__file__).resolve().parent
@@ -261,35 +261,41 @@ def test_what_was_cut_short_folds_into_what_shares_most() -> None:
     assert fold(FoundKey("answer|z3|x|bvor", "", False), known) == "answer|z3|x|bvor"
 
 
-def test_lists_of_known_errors(tmp_path: Path) -> None:
+def known_as(ledger: Ledger, key: str) -> str | None:
+    entry = ledger.silencing(key, None)
+    return None if entry is None else entry.key
+
+
+def test_lists_of_known_errors_of_earlier_versions(tmp_path: Path) -> None:
+    keys = (
+        *("crash|z3|a.cpp:1", "answer|z3|x"),
+        *("crash|z3|x: SIGSEGV|tree-order,*", "crash|z3|y: SIGSEGV|mod", "crash|z3|z: SIGSEGV|*,abs,*"),
+    )
+    listed = {"format": "exhume-known-errors", "version": 1, "errors": [{"key": key} for key in keys]}
     file = tmp_path / "known.json"
-    export(file, [("crash|z3|a.cpp:1", "since 4.8"), ("answer|z3|x", "")])
-    known = KnownErrors.read([file])
-    assert known.match("crash|z3|a.cpp:1") == "crash|z3|a.cpp:1"
-    assert known.match("answer|z3|x|bvadd,bvor") == "answer|z3|x"
-    assert known.match("crash|z3|a.cpp:2") is None
-    keys = ("crash|z3|x: SIGSEGV|tree-order,*", "crash|z3|y: SIGSEGV|mod", "crash|z3|z: SIGSEGV|*,abs,*")
-    some = KnownErrors({"key": key} for key in keys)
-    assert some.match("crash|z3|z: SIGSEGV|abs,mod") == "crash|z3|z: SIGSEGV|*,abs,*"
-    assert some.match("crash|z3|x: SIGSEGV|mod0,tree-order") == "crash|z3|x: SIGSEGV|tree-order,*"
-    assert some.match("crash|z3|x: SIGSEGV|mod0") is None
-    assert some.match("crash|z3|y: SIGSEGV|mod,mod0") is None
+    file.write_text(json.dumps(listed))
+    known = Ledger(read_known([file]))
+    assert known_as(known, "crash|z3|a.cpp:1") == "crash|z3|a.cpp:1"
+    assert known_as(known, "answer|z3|x|bvadd,bvor") == "answer|z3|x"
+    assert known_as(known, "crash|z3|a.cpp:2") is None
+    assert known_as(known, "crash|z3|z: SIGSEGV|abs,mod") == "crash|z3|z: SIGSEGV|*,abs,*"
+    assert known_as(known, "crash|z3|x: SIGSEGV|mod0,tree-order") == "crash|z3|x: SIGSEGV|tree-order,*"
+    assert known_as(known, "crash|z3|x: SIGSEGV|mod0") is None
+    assert known_as(known, "crash|z3|y: SIGSEGV|mod,mod0") is None
     for text in ("", "{}", '{"format": "exhume-known-errors", "version": 9, "errors": []}', "[" * 100_000):
         file.write_text(text)
         with pytest.raises(DifftestError, match="not a list of known errors"):
-            KnownErrors.read([file])
+            read_known([file])
 
 
-def test_shipped_lists_are_read_and_distinguished_by_solver() -> None:
-    assert not shipped("smtlib").notes
-    key = "crash|bitwuzla|read-back: x"
-    assert shipped("bitwuzla").match(key) is None
-    for name in ("bitwuzla", "cvc5", "z3"):
-        for known, note in shipped(name).notes.items():
-            kind, solver, where = known.split("|", 2)
-            assert (solver, bool(kind and where and note)) == (name, True)
-            # In lockstep the error comes under the other solver's name.
-            assert f"{kind}|smtlib|{where}" in shipped("smtlib", name).notes
+def test_shipped_ledgers_are_read_and_distinguished_by_solver() -> None:
+    assert not shipped("smtlib")
+    for name in ("bitwuzla", "cvc5", "oxiz", "z3"):
+        causes = [entry.cause for entry in shipped(name) if entry.at and entry.cause]
+        assert causes and {cause.solver for cause in causes} == {name}
+        # In lockstep the error comes under the other solver's name.
+        together = [entry.cause for entry in shipped("smtlib", name)]
+        assert together == [replace(cause, solver="smtlib") for cause in causes]
 
 
 def test_the_last_action_is_read_off_a_torn_trace() -> None:
@@ -389,8 +395,8 @@ def test_a_campaign_resumes_and_knows_what_it_found(tmp_path: Path) -> None:
     whole = summary_of(tmp_path / "whole", setup, 45, leaks=0, quick=30.0, jobs=2)
     assert whole.statistics["errors"] == second.statistics["errors"]
     assert [f.key for f in whole.findings] == [f.key for f in second.findings]
-    # What was found is a list of known errors for the next one.
-    listed = KnownErrors.read([tmp_path / "c" / KNOWN])
+    # What was found is known to the next one.
+    listed = Ledger().with_earlier([tmp_path / "c"]).entries
     known = summary_of(tmp_path / "known", setup, 30, leaks=0, more_known=listed)
     assert (known.findings, sum(known.statistics["known"].values())) == (
         (),

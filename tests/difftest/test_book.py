@@ -16,7 +16,6 @@ from difftest.campaign.tally import Tally
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
 from difftest.triage.key import FoundKey
-from difftest.triage.known import KnownErrors
 from difftest.triage.ledger import Became, Entry, KnownCause, Ledger
 from difftest.triage.store import Shown, prepare_output
 from generator.strategy import GeneratedTest
@@ -62,7 +61,7 @@ def test_a_list_is_asked_about_what_reduction_leaves(tmp_path: Path) -> None:
     book = Book(
         *(prepare_output(tmp_path), [find_solver("z3")], 1, (tally := Tally(["z3"]))),
         *(10.0, lambda: 1000.0, lambda _, reward: None),
-        known_errors=KnownErrors(ledger=Ledger([Entry(listed, Became.SEEN)])),
+        ledger=Ledger([Entry(listed, Became.SEEN)]),
     )
     candidate = Candidate("invalid-model", ("z3",), raw, "z3", "invalid-model")
     run = Run("exit", 0, None, "sat", "", 0.1)
@@ -85,7 +84,7 @@ def test_a_known_cause_is_seen_in_the_reduced_formula(tmp_path: Path) -> None:
     book = Book(
         *(prepare_output(tmp_path), [find_solver("z3")], 1, (tally := Tally(["z3"]))),
         *(10.0, lambda: 0.0, lambda _, reward: paid.append(reward)),
-        known_errors=KnownErrors(ledger=ledger),
+        ledger=ledger,
     )
     raw, left = "soundness|z3|ArraysEx+Ints", "soundness|z3|ArraysEx|store"
     candidate = Candidate("soundness", ("z3",), raw, "z3", "soundness")

@@ -96,7 +96,7 @@ def test_what_is_found_is_shown_replayed_and_minimised(exhume: Any, tmp_path: Pa
     trace = read_trace((folder / "minimised.trace").read_text())
     assert [line.action for line in trace.lines] == ["new", "push", "pop"]
     assert json.loads((folder / "finding.json").read_text())["lines"][1] == 3
-    known = exhume(*command[:-1], tmp_path / "k", "--known", tmp_path / "c" / "known.json", "--json")
+    known = exhume(*command[:-1], tmp_path / "k", "--earlier", tmp_path / "c", "--json")
     assert (known.code, known.json["findings"]) == (0, [])
     statistics = known.json["statistics"]
     assert sum(statistics["known"].values()) == statistics["errors"]["crash"] > 0
