@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from smtlib.reader import SExp, SExpList
 from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort
@@ -168,6 +168,24 @@ def infinite_bits(sort: Sort) -> int:
     """The bits of positive infinity."""
     exponent, significand = sort.indices
     return ((1 << exponent) - 1) << (significand - 1)
+
+
+def float_bits(term: Term) -> int | None:
+    """The bits of a floating-point literal, a name or ``(fp ...)``; None for NaN, and for any other term."""
+    if term.sort.name != "FloatingPoint":
+        return None
+    exponent, significand = term.sort.indices
+    sign, infinite = 1 << (exponent + significand - 1), infinite_bits(term.sort)
+    named = {"+oo": infinite, "-oo": sign | infinite, "+zero": 0, "-zero": sign}
+    if term.op.name in named:
+        return named[term.op.name]
+    parts = [literal_value(part) for part in term.args]
+    if term.op.name != "fp" or not all(isinstance(part, int) for part in parts):
+        return None
+    bits = 0
+    for value, part in zip(parts, term.args, strict=True):
+        bits = bits << part.sort.indices[0] | cast(int, value)
+    return None if bits & infinite == infinite and bits & (infinite ^ (sign - 1)) else bits
 
 
 def float_text(bits: int, sort: Sort) -> str:

@@ -24,6 +24,7 @@ from smtlib.terms import Declaration, Kind, Term, TermTable, declarations_in, po
 from smtlib.values import (
     ROUNDING_MODES,
     bits_term,
+    float_bits,
     float_term,
     infinite_bits,
     literal_value,
@@ -184,7 +185,7 @@ class Refuter:
         parts = [_value_of(arg) for arg in args]
         name = _head(term)
         if name == "fp.neg":
-            bits = _bits_of(args[0])
+            bits = float_bits(args[0])
             if bits is None:
                 return args[0] if _head(args[0]) == "NaN" else None
             bits ^= sign
@@ -476,18 +477,6 @@ def _text_of(term: Term) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _bits_of(term: Term) -> int | None:
-    """The bits of a floating-point number in its one form; None for NaN and any other term."""
-    if _head(term) != "fp":
-        return None
-    bits = 0
-    for part in map(_value_of, term.args):
-        if not isinstance(part, Bits):
-            return None
-        bits = bits << part.width | part.value
-    return bits
-
-
 def _stores(array: Term) -> tuple[Term, dict[Term, Term]]:
     """What the stores of an array in its one form are over, and the stores."""
     entries: dict[Term, Term] = {}
@@ -519,7 +508,7 @@ def _differ(one: Term, other: Term) -> bool:
 
 
 def _is_scalar(term: Term) -> bool:
-    is_float = _bits_of(term) is not None or _head(term) == "NaN"
+    is_float = float_bits(term) is not None or _head(term) == "NaN"
     is_named = _head(term) in ROUNDING_MODES.values() or term.op.kind is Kind.LITERAL
     return is_float or is_named or _value_of(term) is not None
 

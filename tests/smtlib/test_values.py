@@ -16,15 +16,18 @@ from smtlib.sorts import REGLAN, ROUNDING_MODE, bit_vector, floating_point, make
 from smtlib.values import (
     MODES,
     ROUNDING_MODES,
+    SPECIAL_FLOATS,
     binary_text,
     bits_term,
     bits_text,
     boundary_bits,
     boundary_floats,
     escaped,
+    float_bits,
     float_fields,
     float_term,
     float_text,
+    infinite_bits,
     integer_text,
     literal_value,
     number_term,
@@ -186,3 +189,16 @@ def test_simple_values_have_their_sort(sort: Sort) -> None:
     for text in simple_values(sort):
         assert checked_sort(text, sort) is sort
     assert simple_values(make_sort("Array", (), (sort, sort))) == ()
+
+
+@given(st.integers(0), st.integers(2, 15), st.integers(2, 60))
+def test_the_bits_of_a_float_are_those_it_was_made_of(bits: int, exponent: int, significand: int) -> None:
+    sort = floating_point(exponent, significand)
+    bits %= 1 << (exponent + significand)
+    fraction = (1 << (significand - 1)) - 1
+    is_nan = bits & infinite_bits(sort) == infinite_bits(sort) and bits & fraction
+    assert float_bits(float_term(TermTable(), bits, sort)) == (None if is_nan else bits)
+    table, sign = TermTable(), 1 << (exponent + significand - 1)
+    named = [float_bits(table.operator(name, (), sort, sort.indices)) for name in SPECIAL_FLOATS]
+    assert named == [infinite_bits(sort), sign | infinite_bits(sort), 0, sign, None]
+    assert float_bits(bits_term(table, 1, 3)) is None

@@ -25,6 +25,7 @@ from smtlib.values import (
     SPECIAL_FLOATS,
     binary_text,
     bits_term,
+    float_bits,
     float_term,
     infinite_bits,
     literal_value,
@@ -477,7 +478,7 @@ class Values:
         if literal is None:
             return None
         if sort.name == "FloatingPoint":
-            return _float(literal)
+            return Float(sort, float_bits(literal))
         if sort.name == "FiniteField":
             return Element(sort, int(literal.op.text[2:].partition("m")[0]))
         known = literal_value(literal)
@@ -543,24 +544,6 @@ class Values:
 
 def _can_be_constant(sort: Sort) -> bool:
     return not any(part.is_function or part is REGLAN for part in subsorts(sort))
-
-
-def _float(literal: Term) -> Float:
-    """Of a literal as ``new_literal`` makes them: a name, or three literals."""
-    sort = literal.sort
-    exponent, significand = sort.indices
-    if literal.op.name == "NaN":
-        return Float(sort, None)
-    if literal.op.name != "fp":
-        sign = 1 << (exponent + significand - 1) if literal.op.name[0] == "-" else 0
-        return Float(sort, sign | (0 if "zero" in literal.op.name else infinite_bits(sort)))
-    bits = 0
-    for part in literal.args:
-        value = literal_value(part)
-        assert isinstance(value, int)
-        bits = bits << part.sort.indices[0] | value
-    is_nan = bits & infinite_bits(sort) == infinite_bits(sort) and bits & ((1 << (significand - 1)) - 1)
-    return Float(sort, None if is_nan else bits)
 
 
 _MAKERS: dict[str, Callable[[Values, Sort, int], Value | None]] = {
