@@ -30,7 +30,7 @@ from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate, names_in
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
-from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document
+from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document, words_in
 from difftest.triage.key import Key, fold, needs_reduction
 from difftest.triage.ledger import Entry, Ledger
 from difftest.triage.merges import Merge, find_merges, merge
@@ -253,17 +253,17 @@ class Book:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
 
-    def _is_known_error(self, key: str, text: str = "") -> bool:
-        """Whether this is on the list of what is no finding, by its key and reduced formula (empty: it has
-        none): then that is counted.
+    def _is_known_error(self, key: str, words: frozenset[str] = frozenset()) -> bool:
+        """Whether this is on the list of what is no finding, by its key and the words of its reduced formula
+        and reason, if these are known: then that is counted.
         """
         own = self.solvers.get(self._plain(Key.read(key).solver))
         release = own.release if own is not None else None
-        entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, text)
+        entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, words)
         if entry is None:
             return False
         self.tally.add("known", {entry.key: 1})
-        if text:
+        if words:
             self._known_by_formula[key] = entry
         return True
 
@@ -305,7 +305,8 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        is_known = self._is_known_error(candidate.key, result.key.text if result.key else "")
+        words = words_in(result.key.text, candidate.reason) if result.key is not None else frozenset()
+        is_known = self._is_known_error(candidate.key, words)
         if not is_known:
             yield from self._enter(result, candidate)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):

@@ -132,7 +132,7 @@ def read_history(folders: Iterable[Path], ledger: Ledger) -> History:
             if known in causes:
                 _see(causes[known], number)
     for cause in causes.values():
-        cause.entry = ledger.find(cause.key, cause.folder.smallest)
+        cause.entry = ledger.find(cause.key, cause.folder.words)
     return History(nights, list(causes.values()), problems)
 
 

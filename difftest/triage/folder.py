@@ -15,6 +15,7 @@ from base.documents import from_document
 from difftest.errors import DifftestError
 from difftest.triage.markdown import sentence
 from difftest.triage.renamed import current_key, current_theory
+from smtlib.scanner import lexemes
 
 FORMAT = 2
 """The version of finding.json; raised when a key changes its meaning or goes. Earlier ones are read."""
@@ -27,6 +28,7 @@ DUPLICATES = "duplicates.txt"
 READER = "read.py"
 """The name of the program in reports that reads the input where a solver has none."""
 _MOST_READ = 1 << 20
+_WORD = re.compile(r"[^\s();,.]+")
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
 
 
@@ -282,9 +284,9 @@ class FindingFolder:
         return read_some(self.path / ORIGINAL)
 
     @property
-    def smallest(self) -> str:
-        """What a reduction left of the text, also one that was cut short; else the text."""
-        return read_some(self.path / REDUCED) or self.tested
+    def words(self) -> frozenset[str]:
+        """The words of the formula, as far as a reduction came with it, and of the reason."""
+        return words_in(read_some(self.path / REDUCED) or self.tested, self.reason)
 
     @property
     def command_lines(self) -> str:
@@ -365,6 +367,13 @@ class FindingFolder:
         entry = self._entry(name)
         shown = str(entry.get("shown") or " ".join(map(str, entry.get("command", ()))))
         return shown.replace(ORIGINAL, self.file)
+
+
+def words_in(text: str, reason: str) -> frozenset[str]:
+    """The words of a script without comments, options without their colon, and those of the reason why a
+    solver is wrong, which may name a tactic.
+    """
+    return frozenset(word.removeprefix(":") for word in (*lexemes(text), *_WORD.findall(reason)))
 
 
 def read_some(file: Path) -> str:

@@ -16,8 +16,8 @@
 
 A key is often too narrow: the operators of its formula may vary while the cause is one. A ``cause`` is what
 all findings have that show it: the solver and, where these say something, the class, the place of a crash (a
-pattern with ``*``) and names that the reduced formula or the solver's options mention: operators,
-theories, sorts, logics, tactics or options.
+pattern with ``*``) and names that the reduced formula, the reason or the solver's options mention:
+operators, theories, sorts, logics, tactics or options.
 
 ``at`` is where it was reported, the issue that it is a duplicate of, or the release that fixed it. A hunt
 counts what the ledger lists and does not report it, but what is fixed only in releases before that one. What
@@ -51,7 +51,6 @@ from difftest.triage.kinds import title_of
 from difftest.triage.renamed import current_key
 from difftest.triage.report import form_of_finding
 from difftest.triage.store import folders_of
-from smtlib.scanner import lexemes
 from solvers.registry import kin_of
 
 LEDGER = "findings.toml"
@@ -82,8 +81,8 @@ class KnownCause:
     names: frozenset[str] = frozenset()
     place: str = ANY
 
-    def fits(self, key: Key, text: str) -> bool:
-        """Whether a finding may show it, by its general key and its reduced formula, empty if it has none."""
+    def fits(self, key: Key, words: frozenset[str]) -> bool:
+        """Whether a finding may show it, by its general key and the words of its formula and reason."""
         if self.solver not in names_in(key.solver_alone) or self.finding_class not in (
             ANY,
             key.finding_class,
@@ -93,7 +92,7 @@ class KnownCause:
             return False
         options = _OPTION_WORDS.findall(",".join(key.options))
         missing = self.names.difference(key.operators, key.theories, options)
-        return not missing or missing <= {word.removeprefix(":") for word in lexemes(text)}
+        return missing <= words
 
     def __str__(self) -> str:
         """For people, in the form of a key."""
@@ -192,17 +191,17 @@ class Ledger:
         seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
         return Ledger([*self.entries, *seen])
 
-    def find(self, key: str, text: str = "") -> Entry | None:
-        """The entry of a finding's key, of one that it counts under, or of a cause that it may show: by its
-        reduced formula, ``text``.
+    def find(self, key: str, words: frozenset[str] = frozenset()) -> Entry | None:
+        """The entry of a finding's key, of one that it counts under, or of a cause that it may show, by the
+        words of its reduced formula and reason.
         """
-        return next(self._matching(key, text), None)
+        return next(self._matching(key, words), None)
 
-    def silencing(self, key: str, release: str | None, text: str = "") -> Entry | None:
+    def silencing(self, key: str, release: str | None, words: frozenset[str] = frozenset()) -> Entry | None:
         """The entry that says that there is nothing to report; None if there is none."""
-        return next((entry for entry in self._matching(key, text) if entry.silences(release)), None)
+        return next((entry for entry in self._matching(key, words) if entry.silences(release)), None)
 
-    def _matching(self, key: str, text: str) -> Iterator[Entry]:
+    def _matching(self, key: str, words: frozenset[str]) -> Iterator[Entry]:
         if not self.entries:
             return
         general = general_key(key)
@@ -211,7 +210,7 @@ class Ledger:
                 yield self._by_key[listed]
                 break
         read = Key.read(general)
-        yield from (entry for cause, entry in self._causes.items() if cause.fits(read, text))
+        yield from (entry for cause, entry in self._causes.items() if cause.fits(read, words))
 
 
 def _entry(where: str, row: Any, of_cause: bool) -> Entry:
@@ -261,8 +260,8 @@ def add_entry(
     """
     key = Key.read(general_key(found.key))
     cause = KnownCause(names_in(key.solver_alone)[0], key.finding_class, frozenset(names)) if names else None
-    if cause is not None and not cause.fits(key, found.smallest):
-        raise DifftestError(f"{found.path}: its reduced formula does not mention all of {', '.join(names)}")
+    if cause is not None and not cause.fits(key, found.words):
+        raise DifftestError(f"{found.path}: it does not mention all of {', '.join(names)}")
     texts = {"at": at, "tracker": form_of_finding(found).repository, "title": title_of(found)}
     entry = Entry(str(cause or key), state, on, **texts, cause=cause)
     if file.is_file():
@@ -331,7 +330,7 @@ def queue(found: Sequence[FindingFolder], ledger: Ledger, most: int, today: date
     for folder in worst_first(found):
         form = form_of_finding(folder)
         tracker = form.repository or str(folder.data["solver"])
-        entry = ledger.silencing(folder.key, folder.accused.get("release"), folder.smallest)
+        entry = ledger.silencing(folder.key, folder.accused.get("release"), folder.words)
         is_open = entry is None and not folder.bisection.get("first_fixed")
         now = is_open and sent[tracker] < min(most, form.most_a_week or most)
         sent[tracker] += now

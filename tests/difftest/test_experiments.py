@@ -60,7 +60,8 @@ QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(1.1)\n"
 
 def script(name: str) -> ModuleType:
     """A script as a module."""
-    loader = SourceFileLoader(name.replace("-", "_"), str(SCRIPTS / name))
+    # Not its own name: a module "coverage" would stand for the tool in every process that is forked later.
+    loader = SourceFileLoader("script_" + name.replace("-", "_"), str(SCRIPTS / name))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
     module = module_from_spec(spec)

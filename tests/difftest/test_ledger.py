@@ -12,7 +12,7 @@ import pytest
 from difftest import HuntOptions, Solver, Stage, hunt
 from difftest.campaign.events import HuntFinished, HuntSummary
 from difftest.errors import DifftestError
-from difftest.triage.folder import FindingFolder
+from difftest.triage.folder import FindingFolder, words_in
 from difftest.triage.ledger import (
     Became,
     Entry,
@@ -103,7 +103,14 @@ def cause(*names: str, **more: Any) -> Entry:
 def test_a_cause_is_known_by_what_all_its_findings_have(
     entry: Entry, key: str, text: str, is_known: bool
 ) -> None:
-    assert (Ledger([entry]).silencing(key, "5.4.0", text) is not None) == is_known
+    assert (Ledger([entry]).silencing(key, "5.4.0", words_in(text, "")) is not None) == is_known
+
+
+def test_a_cause_is_known_by_the_reason(tmp_path: Path) -> None:
+    known = KnownCause("z3", names=frozenset(("euf-completion",)))
+    reason = "Both scripts ask the same question; the second one by the tactic (then euf-completion smt)."
+    found = FindingFolder.read(write(tmp_path / "f", key="contradiction|z3-4.8.5|Ints", reason=reason))
+    assert Ledger([Entry(str(known), Became.SEEN, cause=known)]).find(found.key, found.words) is not None
 
 
 def test_the_cause_of_a_finding_is_noted(tmp_path: Path) -> None:
