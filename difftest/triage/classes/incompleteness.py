@@ -22,7 +22,7 @@ class Incompleteness(FindingClass):
     name = "incompleteness"
     rank = 40
     level = "warning"
-    reward = 0.25
+    reward = 0.05
     colour = 3
     reported_as = Kind.INCOMPLETENESS
     # A solver gives up on theories and their mixtures: a hunt through quantified tests had 36 sets of

@@ -14,7 +14,7 @@ class Slowdown(FindingClass):
     name = "slowdown"
     rank = 50
     level = "warning"
-    reward = 0.25
+    reward = 0.05
     colour = 1
     reported_as = Kind.PERFORMANCE
     is_quick = False
