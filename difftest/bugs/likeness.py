@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from difftest.bugs.records import Bug
 from solvers.running.crash_places import file_of
@@ -32,6 +31,8 @@ def likenesses(bugs: Sequence[Bug], most: int = 6) -> list[list[Like]]:
     Likeness is the Jaccard index of what is known of the bugs, weighted by rarity as in
     :func:`corpus.similar.similar_to`: ``ln(1 + bugs / bugs that have it)``.
     """
+    from scipy import sparse  # takes a third of a second, and few commands compare bugs
+
     features = [_features(bug) for bug in bugs]
     counts = Counter(feature for found in features for feature in found)
     weights = {feature: math.log(1 + len(bugs) / counts[feature]) for feature in sorted(counts)}

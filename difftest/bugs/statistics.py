@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import stats
-
 from difftest.errors import DifftestError
 
 
@@ -45,14 +43,14 @@ class Fuzzer:
         """Time to bug over bugs and runs, censored at the end of a run."""
         seen = [time for run in self.found for time in run.values()]
         missing = len(self.bugs) * len(self.found) - len(seen)
-        return stats.CensoredData(uncensored=seen, right=[self.seconds] * missing)
+        return _stats().CensoredData(uncensored=seen, right=[self.seconds] * missing)
 
     @property
     def median(self) -> float | None:
         """The median time to bug in seconds; None if fewer than half of the bugs are found."""
         if not any(self.counts):
             return None
-        survival = stats.ecdf(self.times).sf
+        survival = _stats().ecdf(self.times).sf
         pairs = zip(survival.quantiles, survival.probabilities, strict=True)
         return next((float(time) for time, share in pairs if share <= 0.5 and time < self.seconds), None)
 
@@ -87,11 +85,18 @@ def compare(fuzzers: Sequence[Fuzzer]) -> list[Comparison]:
 def _compared(one: Fuzzer, other: Fuzzer) -> Comparison:
     log_rank = None
     if any(one.counts) or any(other.counts):
-        log_rank = _finite(stats.logrank(one.times, other.times).pvalue)
-    test = stats.mannwhitneyu(one.counts, other.counts, alternative="two-sided")
+        log_rank = _finite(_stats().logrank(one.times, other.times).pvalue)
+    test = _stats().mannwhitneyu(one.counts, other.counts, alternative="two-sided")
     a12 = float(test.statistic) / (len(one.counts) * len(other.counts))
     is_same = len({*one.counts, *other.counts}) == 1
     return Comparison(one.name, other.name, log_rank, None if is_same else _finite(test.pvalue), a12)
+
+
+def _stats() -> Any:
+    """Imported where it is used: that takes a second."""
+    from scipy import stats
+
+    return stats
 
 
 def _finite(value: Any) -> float | None:

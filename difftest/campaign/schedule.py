@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import traceback
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,10 +229,11 @@ class Schedule:
         if made:
             try:
                 test = self._in_order(arm) if not arm.state.test_class else self.make(name)
-            except GenerationError as problem:
+            except Exception as problem:
+                # A bug in one strategy, too, must not end a hunt of days.
                 if all(a.state.exhausted for a in self._arms.values() if a.strategy is not arm.strategy):
                     raise
-                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {problem}")
+                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {_described(problem)}")
             if test is None:
                 self.exhausted(name)
                 return None
@@ -245,6 +247,15 @@ class Schedule:
         if arm.tests_in_order is None:
             arm.tests_in_order = iter(arm.strategy.generate(arm.state.next_index, _ENDLESS))
         return next(arm.tests_in_order, None)
+
+
+def _described(problem: Exception) -> str:
+    """For people: what an error says, and where it comes from if it is a bug in the strategy."""
+    if isinstance(problem, GenerationError):
+        return str(problem)
+    return (
+        "this is a bug in exhume, please report it:\n" + "".join(traceback.format_exception(problem)).rstrip()
+    )
 
 
 def make_test(strategies: Mapping[str, Strategy], name: TestName) -> GeneratedTest | None:

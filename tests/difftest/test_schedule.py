@@ -98,18 +98,21 @@ def test_a_strategy_that_ends_leaves_the_turns_to_the_others() -> None:
 
 
 @pytest.mark.parametrize("bandit", [True, False])
-def test_a_strategy_that_fails_leaves_the_hunt_to_the_others(bandit: bool) -> None:
+@pytest.mark.parametrize("error", [GenerationError, IndexError])
+def test_a_strategy_that_fails_leaves_the_hunt_to_the_others(bandit: bool, error: type[Exception]) -> None:
     class Failing(Counting):
         def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
             yield from super().generate(start, min(stop, 3))
-            raise GenerationError("nothing can be used")
+            raise error("nothing can be used")
 
     schedule = Schedule([Failing("x"), Counting("y")], 1, bandit, limit=30)
     found = Counter(name.strategy for name in names(schedule, 30))
     assert found == {"x": 3, "y": 27}
-    assert schedule.take_notes() == ["strategy x has no more tests: nothing can be used"]
+    (note,) = schedule.take_notes()
+    assert note.startswith("strategy x has no more tests: ") and note.endswith("nothing can be used")
+    assert ("bug in exhume" in note, "Traceback" in note) == (error is IndexError,) * 2
     assert schedule.take_notes() == []
-    with pytest.raises(GenerationError, match="nothing can be used"):
+    with pytest.raises(error, match="nothing can be used"):
         names(Schedule([Failing("x")], 1, bandit, limit=30), 30)
 
 

@@ -62,6 +62,21 @@ def note_and_open(opening: Any, opened: list[Path], path: Path, **named: Any) ->
     return opening(path, **named)
 
 
+@pytest.mark.parametrize("name", ["congruence", "expand", "join", "opfuzz", "rewrites", "typefuzz"])
+def test_operators_without_arguments_are_no_obstacle(name: str, tmp_path: Path) -> None:
+    """z3 takes them."""
+    texts = [
+        f"(declare-const p Bool)(assert (or p {op}))(assert {op})(check-sat)"
+        for op in ("distinct", "and", "xor", "(distinct)")
+    ]
+    corpus = make_corpus(tmp_path / "formulas", tmp_path / "corpus.duckdb", (*FORMULAS, *texts))
+    strategy = built(corpus, name)
+    assert isinstance(strategy, WithAlone)
+    places = [n for n in range(0, 40 * BLOCK * EVERY, BLOCK) if strategy.kind_of(n) == "z3"][:10]
+    tests = [test for place in places for test in strategy.generate(place, place + BLOCK)]
+    assert any("distinct" in test.text or "xor" in test.text for test in tests)
+
+
 def test_an_error_of_shared_sources_is_raised_for_each_strategy(tmp_path: Path) -> None:
     sources = Sources(seeds=str(tmp_path))
     for name in ("opfuzz", "typefuzz"):

@@ -75,8 +75,6 @@ class Openness:
                 return f"open or not standard: {op.name}"
             if op.name not in _standard():
                 return "not standard"
-            if op.name in ("=", "distinct"):
-                return "" if self._is_comparable(term.args[0].sort) else "compares arrays"
             compared = term.args[1:] if op.name in _READS_ARRAYS else term.args
             if op.name in ("store", "ite"):
                 compared = compared[:1]

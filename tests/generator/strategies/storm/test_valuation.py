@@ -46,6 +46,12 @@ def test_an_unsatisfiable_seed_is_valued_by_a_model_of_its_negation(process: Sol
     assert not (values["(> x 5)"] and values["(< x 5)"])
 
 
+@pytest.mark.parametrize("op", ["distinct", "and", "xor"])
+def test_an_operator_without_arguments_which_z3_takes_is_no_obstacle(op: str, process: SolvingProcess) -> None:
+    values, _ = values_of(f"(declare-fun p () Bool)(assert (or p {op}))(assert p)(check-sat)", process)
+    assert values["p"]
+
+
 def test_a_tautology_has_values_by_any_model(process: SolvingProcess) -> None:
     values, valuation = values_of("(declare-fun p () Bool)(assert (and p (not p)))(check-sat)", process)
     assert valuation.how == "negation"
