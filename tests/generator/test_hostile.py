@@ -21,7 +21,7 @@ SECONDS = size(20, 5)
 ``storm`` asks a solver, and holds it to two seconds of its own.
 """
 
-SIZE = size(3_000, 10_000)
+SIZE = size(1_000, 10_000)
 _QUANTIFIERS = "".join(f"(forall ((x{n} Int)) " for n in range(99))
 SEEDS = {
     "many assertions": "".join(f"(declare-fun x{n} () Int)(assert (> x{n} {n}))" for n in range(SIZE)),

@@ -47,7 +47,9 @@ def test_an_unsatisfiable_seed_is_valued_by_a_model_of_its_negation(process: Sol
 
 
 @pytest.mark.parametrize("op", ["distinct", "and", "xor"])
-def test_an_operator_without_arguments_which_z3_takes_is_no_obstacle(op: str, process: SolvingProcess) -> None:
+def test_an_operator_without_arguments_which_z3_takes_is_no_obstacle(
+    op: str, process: SolvingProcess
+) -> None:
     values, _ = values_of(f"(declare-fun p () Bool)(assert (or p {op}))(assert p)(check-sat)", process)
     assert values["p"]
 
