@@ -18,6 +18,7 @@ from smtlib.commands import print_declaration
 from tests.generator.small import formulas
 from tests.generator.strategies.test_typefuzz import is_shared
 from tests.generator.strategies.weaken.proving import ask_z3
+from tests.sizes import size
 
 RULES = read_rules("""
 (declare-rule bv-not-idemp ((@n0 Int) (x1 (BitVec @n0)))
@@ -72,8 +73,8 @@ def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:
         for text, said in texts.items()
         if said != "unknown"
     }
-    given = StrategySettings(seed=4)
-    tests = list(make_strategy("expand", None, given, seeds_of_folder(tmp_path, answers)).generate(0, 150))
+    given, count = StrategySettings(seed=4), size(60, 150)
+    tests = list(make_strategy("expand", None, given, seeds_of_folder(tmp_path, answers)).generate(0, count))
     for test in tests:
         (known,) = test.known
         assert known is None or ask_z3(test.text, 500) in (known, "unknown"), test.text
