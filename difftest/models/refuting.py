@@ -196,7 +196,8 @@ class Refuter:
             for part in parts:
                 bits = bits << part.width | part.value  # type: ignore[union-attr]
         else:
-            bits = {"+oo": infinite, "-oo": sign | infinite, "+zero": 0, "-zero": sign}[name]
+            bits = float_bits(term)
+            assert bits is not None, "it has a name"
         if bits & infinite == infinite and bits & (infinite ^ (sign - 1)):
             return self._table.operator("NaN", (), term.sort, term.sort.indices)
         return float_term(self._table, bits, term.sort)

@@ -83,16 +83,13 @@ class KnownCause:
 
     def fits(self, key: Key, words: frozenset[str]) -> bool:
         """Whether a finding may show it, by its general key and the words of its formula and reason."""
-        if self.solver not in names_in(key.solver_alone) or self.finding_class not in (
-            ANY,
-            key.finding_class,
-        ):
-            return False
-        if not fnmatchcase("|".join(key.where), self.place):
-            return False
         options = _OPTION_WORDS.findall(",".join(key.options))
-        missing = self.names.difference(key.operators, key.theories, options)
-        return missing <= words
+        return (
+            self.finding_class in (ANY, key.finding_class)
+            and self.solver in names_in(key.solver_alone)
+            and fnmatchcase("|".join(key.where), self.place)
+            and self.names.difference(key.operators, key.theories, options) <= words
+        )
 
     def __str__(self) -> str:
         """For people, in the form of a key."""
@@ -205,10 +202,9 @@ class Ledger:
         if not self.entries:
             return
         general = general_key(key)
-        for listed in dict.fromkeys((general, count_under(general, self._by_key))):
-            if listed in self._by_key:
-                yield self._by_key[listed]
-                break
+        listed = general if general in self._by_key else count_under(general, self._by_key)
+        if listed in self._by_key:
+            yield self._by_key[listed]
         read = Key.read(general)
         yield from (entry for cause, entry in self._causes.items() if cause.fits(read, words))
 
@@ -258,12 +254,13 @@ def add_entry(
     it is. With ``names``, which it has to mention, what becomes of all findings of its class and solver that
     mention them. DifftestError if it is no ledger, or if the finding does not mention all names.
     """
-    key = Key.read(general_key(found.key))
+    general = general_key(found.key)
+    key = Key.read(general)
     cause = KnownCause(names_in(key.solver_alone)[0], key.finding_class, frozenset(names)) if names else None
     if cause is not None and not cause.fits(key, found.words):
         raise DifftestError(f"{found.path}: it does not mention all of {', '.join(names)}")
     texts = {"at": at, "tracker": form_of_finding(found).repository, "title": title_of(found)}
-    entry = Entry(str(cause or key), state, on, **texts, cause=cause)
+    entry = Entry(str(cause or general), state, on, **texts, cause=cause)
     if file.is_file():
         Ledger.read(file)
     text = file.read_text("utf-8") if file.is_file() else _HEAD
