@@ -97,7 +97,7 @@ def _in_ledger(file: Path, report: Written, ledger: Ledger) -> Iterator[str]:
     entry = titled
     if (file.parent / DOCUMENT).is_file():
         found = FindingFolder.read(file.parent)
-        entry = ledger.silencing(found.key, found.accused.get("release"), found.words) or titled
+        entry = ledger.silencing_finding(found) or titled
     if entry is not None:
         yield f"the ledger lists it: {entry}"
 

@@ -198,6 +198,11 @@ class Ledger:
         """The entry that says that there is nothing to report; None if there is none."""
         return next((entry for entry in self._matching(key, words) if entry.silences(release)), None)
 
+    def silencing_finding(self, found: FindingFolder) -> Entry | None:
+        """The same for a finding; its formula is read only where causes are listed."""
+        words = found.words if self._causes else frozenset()
+        return self.silencing(found.key, found.accused.get("release"), words)
+
     def _matching(self, key: str, words: frozenset[str]) -> Iterator[Entry]:
         if not self.entries:
             return
@@ -327,7 +332,7 @@ def queue(found: Sequence[FindingFolder], ledger: Ledger, most: int, today: date
     for folder in worst_first(found):
         form = form_of_finding(folder)
         tracker = form.repository or str(folder.data["solver"])
-        entry = ledger.silencing(folder.key, folder.accused.get("release"), folder.words)
+        entry = ledger.silencing_finding(folder)
         is_open = entry is None and not folder.bisection.get("first_fixed")
         now = is_open and sent[tracker] < min(most, form.most_a_week or most)
         sent[tracker] += now
