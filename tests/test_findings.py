@@ -46,6 +46,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
         ["--check-proofs", "--proof-check=eager"],
         ("ARITH_POLY_NORM",),
     ),
+    ("cvc5-check-after-limit-model-abort", 0, "cvc5", ["--incremental"], ("model_manager.cpp:129",)),
     ("cvc5-core-misses-named-assertion", 0, "cvc5", [], "unsat ( second )"),
     ("cvc5-core-misses-named-assertion", 1, "cvc5", [], "sat"),
     (
@@ -85,6 +86,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-constant-array-two-elements", 0, "z3", [], "unsat"),
     ("z3-constant-array-two-elements", 1, "z3", [], "sat"),
     ("z3-constant-array-two-elements", 1, "cvc5", ["--finite-model-find"], "sat"),
+    ("z3-ctx-solver-simplify-empty-core", 0, "z3", [], "unsat ()"),
     ("z3-finite-set-function-sat", 1, "z3", [], "unsat"),
     ("z3-finite-set-function-sat", 2, "cvc5", [], "unsat"),
     ("z3-finite-set-sizes-unsat", 1, "cvc5", [], "sat"),

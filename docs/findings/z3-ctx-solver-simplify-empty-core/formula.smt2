@@ -1,0 +1,6 @@
+(set-option :produce-unsat-cores true)
+(declare-const x Int)
+(assert (! (< x 0) :named a))
+(assert (! (> x 0) :named b))
+(check-sat-using (then ctx-solver-simplify smt))
+(get-unsat-core)
