@@ -1,0 +1,6 @@
+(set-logic ALL)
+(declare-datatype D ((c (s Bool)) (d (t Bool))))
+(declare-const x D)
+(assert (t x))
+(assert (not (s x)))
+(check-sat)
