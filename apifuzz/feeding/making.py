@@ -16,7 +16,7 @@ from apifuzz.actions.sorts import DeclareDatatypes, DeclareSort, ensure_sort
 from apifuzz.actions.terms import MakeBinder, MakeTerm
 from apifuzz.chance import Chance
 from apifuzz.feeding.terms import FedTerm, indices_of, is_declared, is_member, signature_of, specify
-from apifuzz.interface import APPLY, ApiSort, ApiTerm, Feature, Head, HeadKind, Unsupported
+from apifuzz.interface import APPLY, ApiSort, ApiTerm, Feature, Head, HeadKind, TermKind, Unsupported
 from apifuzz.operators import is_known
 from apifuzz.run import Run
 from apifuzz.sort_drawing import allowed
@@ -340,6 +340,9 @@ class _Feeding:
             if meant is None:
                 raise Unsupported(f"without {name}")
             return meant
+        of_values = run.capabilities.value_arguments.get(name, ())
+        if any(place in of_values and arg.kind is not TermKind.VALUE for place, arg in enumerate(args)):
+            raise Unsupported(f"{name} of a term that is no value")
         head = Head(HeadKind.OPERATOR, name, indices, None, signature.needs_as)
         return run.make_term(MakeTerm(ensure_sort(run, result), head, tuple(args)))
 

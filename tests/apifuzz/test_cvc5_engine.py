@@ -491,6 +491,13 @@ def test_terms_that_read_alike() -> None:
     assert product != simplified
     assert reads_alike(make(cvc5.Kind.GT, product, simplified), make(cvc5.Kind.GT, product, product))
     assert not reads_alike(make(cvc5.Kind.GT, product, x), make(cvc5.Kind.GT, x, product))
+    # So is a sequence of values.
+    units = [make(cvc5.Kind.SEQ_UNIT, manager.mkInteger(number)) for number in (0, 1)]
+    for sequence in (units[0], make(cvc5.Kind.SEQ_CONCAT, *units)):
+        constant = cvc5.Solver(manager).simplify(sequence)
+        assert constant != sequence and str(constant) == str(sequence)
+        assert reads_alike(constant, sequence)
+        assert not reads_alike(constant, units[1])
     parts = [make(manager.mkOp(cvc5.Kind.DIVISIBLE, number), x) for number in (2, 3)]
     assert not reads_alike(*parts)
     assert not reads_alike(x, manager.mkConst(manager.getRealSort(), "x"))

@@ -330,6 +330,7 @@ def test_what_a_solver_lacks_is_counted_without_names() -> None:
                 theories=known.theories,
                 features=known.features - {Feature.PARAMETRIC_DATATYPES},
                 without=frozenset(("mod",)),
+                value_arguments={"re.range": (0, 1)},
                 sorts_without={"datatype": frozenset(("RegLan",)), "constant": frozenset(("RegLan",))},
             )
 
@@ -337,6 +338,9 @@ def test_what_a_solver_lacks_is_counted_without_names() -> None:
         f"{DATATYPES}(assert (= k k))": "without parametric-datatypes",
         f"{DATATYPES}(assert (= 1 (mod (share c) 3)))": "without mod",
         '(declare-const r RegLan)(assert (str.in_re "a" r))': "no constants of sort RegLan",
+        '(declare-const s String)(assert (str.in_re s (re.range "a" s)))': (
+            "re.range of a term that is no value"
+        ),
         "(declare-datatypes ((D 0)) (((mk (r RegLan)))))(declare-const d D)(assert (= d d))": (
             "no fields of sort RegLan"
         ),

@@ -25,7 +25,8 @@ def reads_alike(one: Any, two: Any) -> bool:
 
     Bound variables and some symbols are new ones of the same name after reading, and some kinds that differ
     inside are one from the outside. What is printed as ``(- 5)`` is read as a negation: numbers are compared
-    by value.
+    by value. A constant sequence is printed as units and read as a term of these: sequences are compared by
+    their elements.
     """
     return first_difference(one, two, _shape) is None
 
@@ -37,6 +38,8 @@ def _shape(term: Any) -> tuple[tuple[Any, ...], Sequence[Any]]:
         return (Kind.INTERNAL_KIND, str(term)), ()
     if (number := _number(term)) is not None:
         return (str(term.getSort()), number), ()
+    if (elements := _elements(term)) is not None:
+        return (Kind.SEQ_CONCAT, str(term.getSort())), elements
     indices: tuple[str, ...] = ()
     if term.hasOp() and term.getOp().isIndexed():
         operator = term.getOp()
@@ -56,6 +59,19 @@ def _number(term: Any) -> Fraction | None:
     if term.getKind() is Kind.DIVISION and term.getNumChildren() == 2:
         over, under = _number(term[0]), _number(term[1])
         return over / under if over is not None and under else None
+    return None
+
+
+def _elements(term: Any) -> list[Any] | None:
+    """Those of a sequence that is made of units; None for other terms and for the empty sequence."""
+    match term.getKind():
+        case Kind.SEQ_UNIT:
+            return [term[0]]
+        case Kind.CONST_SEQUENCE:
+            return list(term.getSequenceValue()) or None
+        case Kind.SEQ_CONCAT:
+            parts = [_elements(part) for part in term]
+            return None if None in parts else [element for part in parts for element in part or ()]
     return None
 
 
