@@ -11,15 +11,14 @@ import pytest
 
 from corpus.store import Corpus
 from generator import SkeletonStrategy, load_library
+from tests.scripts import run_script
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench_hunt"
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x {}))(check-sat)"
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
-    )
+    return run_script("bench_hunt", *arguments)
 
 
 def test_every_way_runs_every_test(tmp_path: Path) -> None:
@@ -62,9 +61,8 @@ def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 
 def test_the_driver_and_its_recorder_are_measured_without_workers() -> None:
-    script = SCRIPT.with_name("bench_scale")
-    options = ("--tests", "900", "--workers", "2", "--bandit", "--record", "--new", "200", "--json")
-    got = subprocess.run([sys.executable, str(script), *options], capture_output=True, text=True, check=False)
+    options = ("--tests", 900, "--workers", 2, "--bandit", "--record", "--new", 200, "--json")
+    got = run_script("bench_scale", *options)
     assert got.returncode == 0, got.stderr
     figures = json.loads(got.stdout)
     # Two strategies share the tests, and the 8th, 208th ... of each show something new.
@@ -75,7 +73,6 @@ def test_the_driver_and_its_recorder_are_measured_without_workers() -> None:
 
 
 def test_a_corpus_that_is_not_there_is_reported(tmp_path: Path) -> None:
-    command = [sys.executable, str(SCRIPT.with_name("bench_scale")), "--corpus", str(tmp_path / "none")]
-    got = subprocess.run(command, capture_output=True, text=True, check=False)
+    got = run_script("bench_scale", "--corpus", tmp_path / "none")
     assert got.returncode == 2
     assert "no such corpus or folder" in got.stderr

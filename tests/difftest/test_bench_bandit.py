@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import patch
 
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SPENT, Changes, FindingState
+from tests.scripts import run_script
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench_bandit"
 
@@ -32,9 +32,7 @@ def record(out: Path, strategy: str, causes: dict[int, str], seconds: int = 40) 
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False
-    )
+    return run_script("bench_bandit", *arguments)
 
 
 def test_policies_are_compared_with_what_was_recorded(tmp_path: Path) -> None:

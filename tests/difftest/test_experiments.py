@@ -33,6 +33,7 @@ from solvers.specs import find_solver
 from tests.difftest.bugs.planted import Planted, trigger
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release
+from tests.scripts import run_script
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "experiments"
 DATA = Path(__file__).parents[2] / "docs" / "data"
@@ -71,6 +72,11 @@ def script(name: str) -> ModuleType:
 
 
 def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return run_script(f"experiments/{name}", *arguments)
+
+
+def run_alone(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """A command of a script, as a process of its own."""
     command = [sys.executable, str(SCRIPTS / name), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -278,7 +284,8 @@ def test_a_run_that_was_interrupted_or_killed_begins_again(tmp_path: Path, asser
 
 
 def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
-    got = run("equal-time", *equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
+    options = (*equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
+    got = run_alone("equal-time", *options)
     assert got.returncode == 0
     assert "the same command continues" in got.stderr
     assert not list((tmp_path / "out").rglob("start-*"))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +18,7 @@ from difftest.triage.keying import key_of
 from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
 from smtlib.mentions import theories_in
+from tests.scripts import run_script
 from tests.sizes import size
 
 # Per theory: what declares its symbols, a planted fault's trigger, and harmless atoms of it.
@@ -284,21 +283,10 @@ CAUSES_MADE = size(3, 6)
 
 
 @pytest.mark.slow
-def test_structural_causes_of_one_class_and_theory_stay_apart() -> None:
+def test_structural_causes_of_one_class_and_theory_stay_apart(starter: Path) -> None:
     """Generated tests with planted structures, ten of each, judged and keyed by the hunt's own code."""
-    script = Path(__file__).parents[2] / "scripts" / "bench_keys"
-    command = [
-        sys.executable,
-        str(script),
-        "--triggers",
-        str(10 * CAUSES_MADE),
-        "--causes",
-        str(CAUSES_MADE),
-        "--seconds",
-        "20",
-        "--json",
-    ]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    options = ("--triggers", 10 * CAUSES_MADE, "--causes", CAUSES_MADE, "--seconds", 20, "--corpus", starter)
+    ended = run_script("bench_keys", *options, "--json")
     assert ended.returncode == 0, ended.stderr
     results = json.loads(ended.stdout)
     assert results["before_reduction"] > 3 * CAUSES_MADE

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench_generation"
+from tests.scripts import run_script
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(BENCH), *arguments], capture_output=True, text=True)
+    return run_script("bench_generation", *arguments)
 
 
 def test_the_benchmark_measures_a_small_corpus(corpus_path: Path) -> None:

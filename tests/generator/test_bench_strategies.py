@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -13,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.scripts import run_script
+
 BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench_strategies"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(BENCH), *arguments], capture_output=True, text=True)
+    return run_script("bench_strategies", *arguments)
 
 
 @pytest.fixture(scope="module")

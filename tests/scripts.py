@@ -1,0 +1,31 @@
+"""The programs in ``scripts``, run by tests."""
+
+from __future__ import annotations
+
+import io
+import runpy
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+def run_script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a script in this process: one of its own takes a second or two to load its modules."""
+    file = str(SCRIPTS / name)
+    command = [file, *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    # A script puts its folder first.
+    given, path = patch.object(sys, "argv", command), patch.object(sys, "path", sys.path.copy())
+    with given, path, redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        runpy.run_path(file, run_name="__main__")
+    code = ended.value.code
+    if isinstance(code, str):  # as the interpreter does at its end
+        print(code, file=err)
+        code = 1
+    return subprocess.CompletedProcess(command, int(code or 0), out.getvalue(), err.getvalue())
