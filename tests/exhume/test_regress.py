@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from difftest.campaign.stored import read_campaign
 from difftest.directed.direction import Direction
 from difftest.triage.folder import FindingFolder
+from tests.once import made_once
 
 CRASH = (
     "if '{}' in text:\n"
@@ -21,13 +23,21 @@ CRASH = (
 SAT = "say(*['sat'] * text.count('(check-sat)'))"
 
 
+ONE = ("--strategy", "opfuzz")
+"""A single strategy: to make all takes seconds, and only known formulas are looked at."""
+
+
 @pytest.fixture
-def small(exhume: Any, formulas: Path, tmp_path: Path) -> Path:
+def small(exhume: Any, formulas: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A learned corpus of three formulas."""
-    corpus = tmp_path / "small.duckdb"
-    assert exhume("import", formulas, "--corpus", corpus).code == 0
-    assert exhume("learn", "--corpus", corpus, "--min-support", 1).code == 0
-    return corpus
+
+    def make(folder: Path) -> None:
+        corpus = folder / "small.duckdb"
+        assert exhume("import", formulas, "--corpus", corpus).code == 0
+        assert exhume("learn", "--corpus", corpus, "--min-support", 1).code == 0
+
+    made = made_once(tmp_path_factory, "small-regress", make)
+    return Path(shutil.copy(made / "small.duckdb", tmp_path / "small.duckdb"))
 
 
 def test_only_what_the_base_does_not_show_is_reported(
@@ -36,7 +46,7 @@ def test_only_what_the_base_does_not_show_is_reported(
     # In the three formulas: x > 3 is new, y > 4 old, z > 5 fixed.
     base = fake("before", CRASH.format("> y 4", "old") + CRASH.format("> z 5", "gone") + SAT)
     new = fake("after", CRASH.format("> y 4", "old") + CRASH.format("> x 3", "new") + SAT)
-    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--out", tmp_path / "out")
+    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--out", tmp_path / "out", *ONE)
     ended = exhume(*command, "--tests", 3, "--json")
     assert ended.code == 1, ended.err
     document = ended.json
@@ -66,7 +76,7 @@ def test_the_files_of_a_folder_come_first_and_answers_count(
     folder.mkdir()
     (folder / "one.smt2").write_text("(declare-const w Int)\n(assert (> w 9))\n(check-sat)\n")
     new = fake("after", "say('unsat' if '> w 9' in text else 'sat')")
-    command = ("regress", "--base", yes, "--new", new, "--corpus", small, "--regressions", folder)
+    command = ("regress", "--base", yes, "--new", new, "--corpus", small, "--regressions", folder, *ONE)
     ended = exhume(*command, "--tests", 1, "--out", tmp_path / "out", "--json")
     assert ended.code == 1
     (finding,) = ended.json["findings"]
@@ -115,7 +125,8 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     (folder / "a.smt2").write_text("(declare-const b Bool)\n(assert b)\n(check-sat)\n")
     array = "(declare-const m (Array Int Int))\n(assert (= (select m 1) 2))\n(check-sat)\n"
     (folder / "b.smt2").write_text(array)
-    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--regressions", folder)
+    several = ("--strategy", "skeletons,opfuzz,typefuzz")
+    command = ("regress", "--base", base, "--new", new, "--corpus", small, "--regressions", folder, *several)
     sources = ("--base-sources", tmp_path / "before", "--new-sources", tmp_path / "after")
     ended = exhume(*command, *sources, "--tests", 1, "--out", tmp_path / "out", "--json")
     assert ended.code == 1, ended.err
