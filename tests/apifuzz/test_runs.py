@@ -52,6 +52,7 @@ from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import read_known
 from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
+from tests.sizes import size
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
@@ -336,6 +337,8 @@ PLANTED = {
     "answers_wrongly": ("answer", None, 14),
     "returns_wrong_cores": ("core", None, 14),
 }
+FEW, MORE = size(8, 30), size(14, 45)
+"""Runs of a campaign, and when it has been resumed."""
 QUICK = ("leaks", "answers_wrongly")
 """The faults that are planted in every run; all of them are in a thorough one."""
 MOST_RUNS = 150
@@ -382,22 +385,22 @@ def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
 
 def test_a_campaign_resumes_and_knows_what_it_found(tmp_path: Path) -> None:
     setup = double("crashes_at_first_pop")
-    first = summary_of(tmp_path / "c", setup, 30, leaks=0, quick=30.0)
+    first = summary_of(tmp_path / "c", setup, FEW, leaks=0, quick=30.0)
     assert [f.known for f in first.findings] == [False]
-    second = summary_of(tmp_path / "c", setup, 45, leaks=0, quick=30.0)
+    second = summary_of(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
     assert [f.known for f in second.findings] == [True]
-    assert second.tests == 45
+    assert second.tests == MORE
     assert second.statistics["errors"]["crash"] == 1 + second.duplicates
-    third = summary_of(tmp_path / "c", setup, 45, leaks=0, quick=30.0)
-    assert (third.tests, third.duplicates) == (45, second.duplicates)
+    third = summary_of(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
+    assert (third.tests, third.duplicates) == (MORE, second.duplicates)
     with pytest.raises(SettingsDiffer, match="started with seed 1, not seed 2"):
-        summary_of(tmp_path / "c", setup, 45, seed=2, leaks=0)
-    whole = summary_of(tmp_path / "whole", setup, 45, leaks=0, quick=30.0, jobs=2)
+        summary_of(tmp_path / "c", setup, MORE, seed=2, leaks=0)
+    whole = summary_of(tmp_path / "whole", setup, MORE, leaks=0, quick=30.0, jobs=2)
     assert whole.statistics["errors"] == second.statistics["errors"]
     assert [f.key for f in whole.findings] == [f.key for f in second.findings]
     # What was found is known to the next one.
     listed = Ledger().with_earlier([tmp_path / "c"]).entries
-    known = summary_of(tmp_path / "known", setup, 30, leaks=0, more_known=listed)
+    known = summary_of(tmp_path / "known", setup, FEW, leaks=0, more_known=listed)
     assert (known.findings, sum(known.statistics["known"].values())) == (
         (),
         first.statistics["errors"]["crash"],
@@ -456,7 +459,8 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
         "from apifuzz.running.setup import Setup\n"
         "from difftest import FindingConfirmed\n"
         "from tests.apifuzz.test_runs import events_of\n"
-        "for seen in events_of(Path(sys.argv[2]), Setup.from_json(sys.argv[1]), 40, leaks=0, quick=30.0):\n"
+        "setup, out = Setup.from_json(sys.argv[1]), Path(sys.argv[2])\n"
+        f"for seen in events_of(out, setup, {MORE}, leaks=0, quick=30.0):\n"
         "    if isinstance(seen, FindingConfirmed):\n"
         "        print('Finding', seen.record.id, flush=True)\n"
     )
@@ -474,8 +478,8 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     started.stdout.close()
     assert [finding.id for finding in read_findings(tmp_path / "findings")] == [seen.split()[1]]
     time.sleep(0.2)
-    came = summary_of(tmp_path, setup, 40, leaks=0, quick=30.0)
-    assert came.tests == 40
+    came = summary_of(tmp_path, setup, MORE, leaks=0, quick=30.0)
+    assert came.tests == MORE
     assert [(f.id, f.known) for f in came.findings] == [(seen.split()[1], True)]
 
 

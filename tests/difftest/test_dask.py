@@ -1,4 +1,4 @@
-"""The executor on a real cluster on this machine: 3 worker processes, killed at random."""
+"""The executor on a real cluster on this machine: worker processes, killed at random."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ from tests.sizes import size  # noqa: E402
 
 QUICK = (Stage(20.0, 1.0),)
 TESTS = size(40, 80)
+WORKERS = size(2, 3)
+KILLS = size(2, 4)
+"""About how many workers are killed: each takes seconds to be started again."""
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 Fake = Callable[..., Solver]
 Make = Callable[..., GeneratedTest]
@@ -49,7 +52,7 @@ Make = Callable[..., GeneratedTest]
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
     ) as made:
         yield made
 
@@ -95,7 +98,7 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
         options = HuntOptions(tmp_path / "out", stages=QUICK, reduction=0)
         for event in hunt(tests, [honest, liar], options, executor=executor):
             events.append(event)
-            if isinstance(event, TestDone) and chance.random() < 4 / TESTS:
+            if isinstance(event, TestDone) and chance.random() < KILLS / TESTS:
                 killed += kill_one(cluster, chance)
     summary = summary_of(events)
     assert killed

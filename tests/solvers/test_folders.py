@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ most_a_week = 2
 A = ["Input"]
 """
 # It says unsat to everything but what holds no assertion, and breaks on what says so.
-TOY = f"""#!{sys.executable}
+TOY = f"""#!{sys.executable} -IS
 import sys
 if sys.argv[1] == "--version":
     print("Toy 1.5")
@@ -67,40 +67,72 @@ def exhume(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
+# Runs the command lines that it is given as JSON, prints the same of what they gave.
+EACH = """
+import contextlib, io, json, sys
+from exhume.cli import run
+ended = []
+for words in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(words)
+    ended.append((int(code), out.getvalue(), err.getvalue()))
+print(json.dumps(ended))
+"""
+
+
+def exhume_each(folder: Path, *lines: Sequence[object]) -> list[tuple[int, str, str]]:
+    """Command lines like ``exhume``, in one process: code, output and errors of each.
+
+    Solvers are known from the start of a process, and one takes a second to start.
+    """
+    environment = {**os.environ, "EXHUME_SOLVERS": str(folder.parent), "COLUMNS": "200"}
+    words = json.dumps([list(map(str, line)) for line in lines])
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, words], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return [(code, out, err) for code, out, err in json.loads(done.stdout)]
+
+
 def test_all_folders_of_exhume_are_right() -> None:
     assert BROKEN == {}
 
 
 @pytest.mark.slow
 def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_path: Path) -> None:
-    known = json.loads(exhume(toy, "solvers", "--solver", "toy", "--json").stdout)
-    assert [(row["spec"], row["version"]) for row in known] == [("toy", "Toy 1.5")]
     seeds, out = tmp_path / "seeds", tmp_path / "hunt"
     seeds.mkdir()
     (seeds / "one.smt2").write_text(FORMULA)
     flags = ["--solver", "toy", "--solver", "z3", "--tests", "3", "--modes", "default", "--jobs", "1"]
-    done = exhume(toy, "hunt", "--seeds", seeds, "--strategy", "opfuzz", *flags, "--out", out)
-    assert done.returncode == 1, done.stderr
+    hunt = ("hunt", "--seeds", seeds, "--strategy", "opfuzz", *flags, "--out", out)
+    known, done = exhume_each(toy, ("solvers", "--solver", "toy", "--json"), hunt)
+    assert [(row["spec"], row["version"]) for row in json.loads(known[1])] == [("toy", "Toy 1.5")]
+    assert done[0] == 1, done
     (folder,) = (out / "findings").iterdir()
     found = json.loads((folder / "finding.json").read_text())
     assert (found["class"], found["guilty"]) == ("soundness", "toy")
     report = (folder / "report.md").read_text()
     assert "# toy: wrong unsat on QF_BV" in report
-    assert exhume(toy, "replay", folder / "original.smt2", *flags[:4]).returncode == 1
-    assert exhume(toy, "reduce", folder, "--time", "30s", "--no-ddsmt").returncode == 0
-    assert "toy --toy-check input.smt2" in (folder / "report.md").read_text()
     (tmp_path / "break.smt2").write_text(FORMULA + "; break\n")
-    rows = exhume(toy, "replay", tmp_path / "break.smt2", "--solver", "toy", "--json").stdout
-    assert [row["outcome"] for row in json.loads(rows)] == ["crash"]
+    replayed, reduced, crashed = exhume_each(
+        toy,
+        ("replay", folder / "original.smt2", *flags[:4]),
+        ("reduce", folder, "--time", "30s", "--no-ddsmt"),
+        ("replay", tmp_path / "break.smt2", "--solver", "toy", "--json"),
+    )
+    assert (replayed[0], reduced[0]) == (1, 0), (replayed, reduced)
+    assert "toy --toy-check input.smt2" in (folder / "report.md").read_text()
+    assert [row["outcome"] for row in json.loads(crashed[1])] == ["crash"]
 
 
 def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
     (toy / "profile.toml").write_text(PROFILE.replace("program = ", "# "))
-    done = exhume(toy, "solvers", "--solver", "toy")
-    assert done.returncode == 2
-    assert done.stderr == f"exhume: {toy}/profile.toml: Object missing required field `program`\n"
+    (code, _, said), others = exhume_each(toy, ("solvers", "--solver", "toy"), ("solvers", "--solver", "z3"))
+    assert code == 2
+    assert said == f"exhume: {toy}/profile.toml: Object missing required field `program`\n"
     # The other solvers are there all the same.
-    assert exhume(toy, "solvers", "--solver", "z3").returncode == 0
+    assert others[0] == 0
 
 
 @pytest.mark.parametrize(
