@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from difftest.triage import transcribe
 from generator.strategy import GeneratedTest
+
+
+@pytest.fixture(autouse=True)
+def no_debugger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gdb takes a second for a stack, and here they are of fake solvers: tests/exhume/test_report_commands.py
+    is about stacks.
+    """
+    monkeypatch.setattr(transcribe, "_stack", lambda *_: ())
 
 
 @pytest.fixture

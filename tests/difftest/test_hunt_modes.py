@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,30 +17,35 @@ from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_i
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
+from tests.exhume.conftest import exhume as exhume  # the fixture
+from tests.shell import READ, shell_solver
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 
 # A program that takes z3's options and has three faults: options bring out two, and one always shows.
-FAKE_Z3 = f"""#!{sys.executable}
-import subprocess
-import sys
-options, file = sys.argv[1:-1], sys.argv[-1]
-if file == "--version":
-    print("Z3 version 1.2.3")
-elif file == "-pd":
-    print("[module] smt, description")
-    for name in ("relevancy", "case_split", "restart_strategy"):
-        print(f"    {{name}} (unsigned int) what it does (default: 9)")
-    print("[module] tactic, description")
-    print("    default_tactic (symbol) overwrite")
-elif "(help-tactic)" in (text := open(file).read()):
-    print("- simplify what\\n- solve-eqs what\\n- smt what\\n- nnf what")
-elif "crash" in text:
-    sys.stderr.write("ASSERTION VIOLATION\\nFile: smt.cpp\\nLine: 17\\n")
-    sys.exit(114)
-else:
-    wrong = "smt.relevancy=0" in options or any("nnf" in given for given in [*options, text])
-    print("unsat" if wrong and "lie" in text else "sat")
+FAKE_Z3 = f"""#!/bin/sh
+[ "$*" = --version ] && echo Z3 version 1.2.3 && exit
+if [ "$1" = -pd ]; then
+  echo "[module] smt, description"
+  for name in relevancy case_split restart_strategy; do
+    echo "    $name (unsigned int) what it does (default: 9)"
+  done
+  echo "[module] tactic, description"
+  echo "    default_tactic (symbol) overwrite"
+  exit
+fi
+{READ}
+case "$text" in
+*"(help-tactic)"*) for name in simplify solve-eqs smt nnf; do echo "- $name what"; done; exit;;
+*crash*) printf 'ASSERTION VIOLATION\\nFile: smt.cpp\\nLine: 17\\n' >&2; exit 114;;
+esac
+wrong=
+for given; do
+  [ "$given" = smt.relevancy=0 ] && wrong=yes
+  [ "$given" = "$file" ] && given=$text
+  case "$given" in *nnf*) wrong=yes;; esac
+done
+case "$wrong$text" in yes*lie*) echo unsat;; *) echo sat;; esac
 """
 
 
@@ -54,9 +58,7 @@ def solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Solver]:
     program.write_text(FAKE_Z3)
     program.chmod(0o755)
     monkeypatch.setenv("EXHUME_CACHE", str(cache))
-    honest = tmp_path / "honest.py"
-    honest.write_text("print('sat')")
-    return [find_solver("z3==1.2.3"), find_solver(f"honest={sys.executable} -I -S {honest}")]
+    return [find_solver("z3==1.2.3"), shell_solver(tmp_path, "honest", "echo sat")]
 
 
 def run_hunt(
@@ -233,34 +235,23 @@ def test_each_finding_of_cvc5_says_whether_safe_mode_has_it(tmp_path: Path) -> N
 
 
 def test_a_replay_under_options_finds_what_files_show_with_them(
-    solvers: list[Solver], tmp_path: Path
+    exhume: Any, solvers: list[Solver], tmp_path: Path
 ) -> None:
     folder = tmp_path / "formulas"
     folder.mkdir()
     for number in range(12):
         (folder / f"{number:02}.smt2").write_text(f"{TEXT}; lie {number}\n")
-    command = [
-        sys.executable,
-        "-m",
-        "exhume",
-        "replay",
-        folder,
-        *(w for s in solvers for w in ("--solver", s.spec)),
-    ]
-
-    def replay(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, *more], capture_output=True, text=True, check=False)
-
-    lost = replay("--modes", "options")
-    assert (lost.returncode, lost.stdout) == (2, "")
-    assert "add --out DIR" in lost.stderr
-    kept = ("--modes", "options", "--out", str(tmp_path / "out"), "--json")
-    done = replay(*kept)
-    assert done.returncode == 1, done.stderr
-    (found,) = json.loads(done.stdout)["findings"]
+    command = ("replay", folder, *(w for s in solvers for w in ("--solver", s.spec)))
+    lost = exhume(*command, "--modes", "options")
+    assert (lost.code, lost.out) == (2, "")
+    assert "add --out DIR" in lost.err
+    kept = ("--modes", "options", "--out", tmp_path / "out", "--json")
+    done = exhume(*command, *kept)
+    assert done.code == 1, done.err
+    (found,) = done.json["findings"]
     entry = json.loads((tmp_path / "out" / found["path"] / "finding.json").read_text())
     assert entry["solvers"][0]["spec"] == "z3==1.2.3[smt.relevancy=0]"
     # Another seed draws other options, so it is another run.
-    other = replay(*kept, "--seed", "2")
-    assert other.returncode == 2
-    assert "seed" in other.stderr
+    other = exhume(*command, *kept, "--seed", "2")
+    assert other.code == 2
+    assert "seed" in other.err

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Solver, Stage, hunt
+from difftest import FindingConfirmed, HuntFinished, HuntOptions, Limits, Stage, hunt
 from difftest.campaign import book
 from difftest.campaign.merging import finish_merges, merge_findings
 from difftest.campaign.schedule import Schedule
@@ -24,6 +23,7 @@ from difftest.triage.store import findings_of
 from difftest.triage.triggers import read_triggers
 from generator.strategy import GeneratedTest
 from tests.difftest.test_reports import write
+from tests.shell import shell_solver
 
 
 def finding(
@@ -127,12 +127,11 @@ class Divisions:
             yield GeneratedTest(index, text, self.name)
 
 
-def test_twins_merge_while_the_hunt_runs(
-    tmp_path: Path, fake: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_twins_merge_while_the_hunt_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(book, "_REDUCTION", Limits(seconds=20.0))
     monkeypatch.setattr(book, "_REDUCTION_SHARE", 1e9)
-    solvers = [fake("say('sat')", "honest"), fake("say('unsat' if '(div ' in text else 'sat')", "liar")]
+    liar = 'case "$text" in *"(div "*) echo unsat;; *) echo sat;; esac'
+    solvers = [shell_solver(tmp_path, "honest", "echo sat"), shell_solver(tmp_path, "liar", liar)]
     out = tmp_path / "out"
     # Without a quick reduction the key is that of all theories.
     options = HuntOptions(out, reduction=0.0, stages=(Stage(5.0, 1.0),))

@@ -30,6 +30,7 @@ from difftest.triage.store import read_findings
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
 from solvers.running.script import Script
+from tests.shell import shell_solver
 
 TEXT = """; a comment
 (set-info :source |somewhere|)
@@ -51,7 +52,8 @@ TEXT = """; a comment
 """
 TRIPLE = ("(+ 0 1) (- 7 6)", "20 (- 33)", "345 (+ 1 33)")
 SMALL = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
-CRASHER = "say('sat') if '(div ' not in text or '(check-sat' not in text else os.abort()"
+CRASHER = 'case "$text" in *"(div "*) case "$text" in *"(check-sat"*) kill -ABRT $$;; esac;; esac; echo sat'
+LIAR = 'case "$text" in *"(div "*) echo unsat;; *) echo sat;; esac'
 Fake = Callable[..., Solver]
 Make = Callable[..., GeneratedTest]
 
@@ -146,10 +148,10 @@ def test_no_time_is_no_harm() -> None:
     assert made.text == TEXT
 
 
-def test_a_file_is_reduced_beside_itself(fake: Fake, tmp_path: Path) -> None:
+def test_a_file_is_reduced_beside_itself(tmp_path: Path) -> None:
     file = tmp_path / "big.smt2"
     file.write_text(TEXT)
-    report = reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False)
+    report = reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60, ddsmt=False)
     assert file.read_text() == TEXT
     assert report.reduced == tmp_path / "big.reduced.smt2"
     assert report.reduced.read_text() == report.text
@@ -167,11 +169,9 @@ def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
     return record.path
 
 
-def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(
-    fake: Fake, make_test: Make, tmp_path: Path
-) -> None:
+def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(make_test: Make, tmp_path: Path) -> None:
     options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), reduction=30.0)
-    *_, last = hunt([make_test(TEXT)], [fake(CRASHER)], options)
+    *_, last = hunt([make_test(TEXT)], [shell_solver(tmp_path, "fake", CRASHER)], options)
     assert isinstance(last, HuntFinished)
     (record,) = last.summary.findings
     quick = (record.path / "reduced.smt2").read_text()
@@ -183,7 +183,7 @@ def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(
 
 
 def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
-    fake: Fake, make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One that does not end would else take half of it.
     given: list[tuple[float, float]] = []
@@ -194,7 +194,7 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
 
     monkeypatch.setattr(executor, "key_of", key)
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=2.0)
-    *_, last = hunt([make_test(TEXT)], [fake(CRASHER)], options)
+    *_, last = hunt([make_test(TEXT)], [shell_solver(tmp_path, "fake", CRASHER)], options)
     assert isinstance(last, HuntFinished)
     (record,) = last.summary.findings
     took = json.loads((record.path / "finding.json").read_text())["solvers"][0]["seconds"]
@@ -204,10 +204,10 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
 
 
 def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
-    fake: Fake, make_test: Make, tmp_path: Path
+    make_test: Make, tmp_path: Path
 ) -> None:
-    liar = fake("say('unsat' if '(div ' in text else 'sat')", "liar")
-    folder = finding(tmp_path, make_test(SMALL), fake("say('sat')", "honest"), liar)
+    liar, honest = shell_solver(tmp_path, "liar", LIAR), shell_solver(tmp_path, "honest", "echo sat")
+    folder = finding(tmp_path, make_test(SMALL), honest, liar)
     for _ in range(2):  # the second one resumes from the first and changes nothing
         report = reduce(folder, seconds=60, ddsmt=False)
         assert (folder / "original.smt2").read_text() == SMALL
@@ -239,9 +239,11 @@ def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
     assert reduced_key("crash|z3|a.cpp:7", expected, text) == "crash|z3|a.cpp:7"
 
 
-def test_safe_mode_is_asked_about_the_reduced_formula(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+def test_safe_mode_is_asked_about_the_reduced_formula(make_test: Make, tmp_path: Path) -> None:
     unsafe = "(declare-const b (Bag Int))\n(assert (= b (bag 1 1)))\n(check-sat)\n"
-    folder = finding(tmp_path, make_test(unsafe), find_solver("cvc5"), fake("say('unsat')", "liar"))
+    folder = finding(
+        tmp_path, make_test(unsafe), find_solver("cvc5"), shell_solver(tmp_path, "liar", "echo unsat")
+    )
     assert "; Safe mode: not affected\n" in (folder / "report.md").read_text()
     reduce(folder, seconds=60, ddsmt=False)
     data = json.loads((folder / "finding.json").read_text())
@@ -255,15 +257,15 @@ def test_an_option_that_was_left_out_does_not_come_back_in_safe_mode() -> None:
     assert safe.checks == ("--safe-mode=safe", "--check-models")
 
 
-def test_an_interrupted_reduction_resumes_from_what_it_had(fake: Fake, tmp_path: Path) -> None:
+def test_an_interrupted_reduction_resumes_from_what_it_had(tmp_path: Path) -> None:
     file = tmp_path / "big.smt2"
     file.write_text(SMALL)
     short = "(assert (= 0 (div 0 0)))\n(check-sat)\n"
     (tmp_path / "big.reduced.smt2").write_text(short)
-    assert reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text == short
+    assert reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60, ddsmt=False).text == short
     # What does not show it any more is not resumed from.
     (tmp_path / "big.reduced.smt2").write_text("(check-sat)\n")
-    assert "(div " in reduce(file, [fake(CRASHER)], seconds=60, ddsmt=False).text
+    assert "(div " in reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60, ddsmt=False).text
 
 
 def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
@@ -281,17 +283,19 @@ def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
     assert report.options == {"s": ("--bad",)}
 
 
-def test_what_is_flaky_takes_several_tries(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+def test_what_is_flaky_takes_several_tries(make_test: Make, tmp_path: Path) -> None:
     """The solver crashes but in every third run; the hunt sees it."""
     count = tmp_path / "count"
-    count.write_text("x")
+    count.write_text("1\n")
     body = f"""
-with open({str(count)!r}, 'a') as handle: handle.write('x')
-if '(div ' in text and '(check-sat' in text and len(open({str(count)!r}).read()) % 3 != 1: os.abort()
-say('sat')
+read -r runs < '{count}'
+runs=$((runs + 1))
+echo $runs > '{count}'
+[ $((runs % 3)) -eq 1 ] && text=
+{CRASHER}
 """
-    folder = finding(tmp_path / "out", make_test(SMALL), fake(body))
-    count.write_text("x" * 3)
+    folder = finding(tmp_path / "out", make_test(SMALL), shell_solver(tmp_path, "fake", body))
+    count.write_text("3\n")
     with pytest.raises(NotShown, match="try --tries 5"):
         reduce(folder, ddsmt=False)
     report = reduce(folder, seconds=20.0, ddsmt=False, tries=3)
@@ -316,13 +320,11 @@ def test_a_file_on_which_nothing_goes_wrong_is_reported(fake: Fake, tmp_path: Pa
     assert file.read_text() == "(check-sat)"
 
 
-def test_without_ddsmt_our_own_passes_do_it(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ddsmt_our_own_passes_do_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduction_module, "is_installed", lambda: False)
     file = tmp_path / "big.smt2"
     file.write_text(SMALL)
-    report = reduction_module.reduce(file, [fake(CRASHER)], seconds=60)
+    report = reduction_module.reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60)
     assert [step.tool for step in report.steps] == ["passes"]
     assert not report.with_ddsmt
 
@@ -330,12 +332,10 @@ def test_without_ddsmt_our_own_passes_do_it(
 @pytest.mark.slow
 @pytest.mark.skipif(not is_installed(), reason="ddSMT is not installed")
 class TestDdsmt:
-    def test_it_is_driven_by_our_check_and_its_result_is_well_sorted(
-        self, fake: Fake, tmp_path: Path
-    ) -> None:
+    def test_it_is_driven_by_our_check_and_its_result_is_well_sorted(self, tmp_path: Path) -> None:
         file = tmp_path / "big.smt2"
         file.write_text(SMALL)
-        report = reduce(file, [fake(CRASHER)], seconds=60)
+        report = reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60)
         assert [step.tool for step in report.steps] == ["passes", "ddsmt", "passes"]
         assert report.steps[1].checks > 3
         assert check_script(read_script(report.text)).is_well_sorted
