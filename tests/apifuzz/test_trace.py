@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apifuzz.trace import (
@@ -19,6 +19,7 @@ from apifuzz.trace import (
     split_line,
     unquote_name,
 )
+from tests.sizes import size
 
 HEAD = "exhume-trace 1 cvc5 42\n"
 
@@ -69,6 +70,7 @@ TRACES = st.builds(
 
 
 @pytest.mark.slow
+@settings(max_examples=size(40, 100))
 @given(TRACES)
 def test_what_is_printed_reads_back(trace: Trace) -> None:
     assert read_trace(print_trace(trace)) == trace

@@ -32,6 +32,7 @@ from miner.storing import TrackerReport
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.gitlab_server import FakeProject
 from tests.miner.mining_help import contents, mine
+from tests.sizes import size
 
 ALL = MineOptions(everything=True)
 SCRIPT = "```\n(declare-const q Int)\n(assert (> q 41))\n(check-sat)\n```"
@@ -392,7 +393,7 @@ def test_an_object_without_end_is_not_read_to_the_end(
 
 
 # ijson refuses the integer -(2**63); no tracker numbers anything so.
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(60, 200), deadline=None)
 @given(
     st.lists(st.dictionaries(st.text(), st.text() | st.integers(1 - 2**63, 2**63 - 1)), max_size=5),
     st.integers(0, 400),

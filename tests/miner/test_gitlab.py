@@ -236,7 +236,7 @@ def test_a_killed_run_is_resumed_by_the_next(hub: FakeGitLab, tmp_path: Path) ->
     whole = mined(tmp_path / "calm", hub)
     command = [sys.executable, "-m", "exhume", "mine", "--all"]
     command += ["--host", "gitlab", NAME, "--corpus", str(tmp_path / "c"), "--api-url", hub.url]
-    for at_request in (4, 9, 8, 8):
+    for at_request in (4, 9, 8, 8)[size(2, 0) :]:
         victims: list[subprocess.Popen[bytes]] = []
         last = len(hub.log) + at_request
 
@@ -249,7 +249,7 @@ def test_a_killed_run_is_resumed_by_the_next(hub: FakeGitLab, tmp_path: Path) ->
         victims.append(subprocess.Popen(command, env=environment))
         assert victims[0].wait() == -signal.SIGKILL
     hub.on_request = lambda number: None
-    assert 0 < mined(tmp_path / "c", hub) < whole - 10
+    assert 0 < mined(tmp_path / "c", hub) < whole - size(6, 10)
     assert contents(tmp_path / "c") == contents(tmp_path / "calm")
 
 

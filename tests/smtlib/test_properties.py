@@ -16,7 +16,7 @@ from tests.smtlib.solving import is_same_for_z3, is_well_sorted
 from tests.smtlib.strategies import scripts
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
-many = settings(max_examples=100, suppress_health_check=SLOW)
+many = settings(max_examples=size(40, 100), suppress_health_check=SLOW)
 
 
 def normal(text: str) -> str:
@@ -101,7 +101,7 @@ def test_any_words_are_read_or_refused(words: list[str]) -> None:
     survives(" ".join(words))
 
 
-@settings(many, max_examples=300)
+@settings(many, max_examples=size(100, 300))
 @given(st.sampled_from(GOOD), st.randoms(use_true_random=False))
 def test_damaged_scripts_are_read_or_refused(case: object, source: random.Random) -> None:
     """A known script with one s-expression or word dropped, doubled or replaced by one of another script."""

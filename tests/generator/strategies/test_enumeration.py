@@ -13,6 +13,7 @@ from corpus.acceptance import probe
 from generator import EnumerationBound, EnumerationStrategy, Library
 from smtlib import check_script, read_script
 from tests.generator.small import library_of
+from tests.sizes import size
 
 INT = "(declare-const x Int)(declare-const y Int)"
 ATOMS = [(INT, "(> x y)", -1), ("(declare-const r Real)(declare-const i Int)", "(= r (to_real i))", -1)]
@@ -80,7 +81,7 @@ def test_nothing_comes_twice(skeleton: str) -> None:
     assert len(texts) == len(set(texts))
 
 
-@settings(max_examples=40)
+@settings(max_examples=size(20, 40))
 @given(cuts=st.lists(st.integers(0, 130), max_size=4))
 def test_pieces_together_are_the_whole(cuts: list[int]) -> None:
     strategy = enumeration("(and (hole 0) (hole 1))")

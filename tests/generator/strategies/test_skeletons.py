@@ -21,6 +21,7 @@ from generator import (
 from generator.strategies.skeletons import THEME_SHARES
 from smtlib import CheckedScript, Kind, Term, check_script, postorder, read_script
 from tests.generator.small import library_of
+from tests.sizes import size
 
 INT = "(declare-const x Int)(declare-const y Int)"
 REAL = "(declare-const r Real)"
@@ -365,7 +366,7 @@ def test_incremental_tests_balance_push_and_pop_and_end_with_check_sat(library: 
     assert pushes > 200
 
 
-@settings(max_examples=150)
+@settings(max_examples=size(50, 150))
 @given(seed=st.integers(0, 2**40), index=st.integers(0, 2**39), incremental=st.booleans())
 def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incremental: bool) -> None:
     check(strategy(library, seed=seed, incremental=incremental).test(index).text)
