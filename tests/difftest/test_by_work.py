@@ -22,8 +22,10 @@ from tests.conftest import HUNT
 from tests.exhume.conftest import Ended
 from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.releases import no_release
+from tests.sizes import size
 from tests.solvers.test_screener import Counted
 
+TESTS = size(3, 5)
 TEXT = "(declare-const x Int)\n(declare-const y Int)\n(assert (> (div x 3) (mod y 5)))\n(check-sat)\n"
 
 
@@ -123,10 +125,10 @@ def test_the_same_seed_gives_the_same_findings(
     corpus = shutil.copy(starter, tmp_path / "corpus.duckdb")  # findings are stored in it
 
     def findings(name: str, jobs: int) -> Any:
-        command = (*HUNT, "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", corpus, "--tests", 5)
+        command = (*HUNT, "--solver", "z3==4.8.5", "--solver", "cvc5", "--corpus", corpus, "--tests", TESTS)
         more = ("--rlimit", 5_000, "--modes", "default", "--jobs", jobs, "--out", tmp_path / name, "--json")
         document = exhume(*command, *more).json
-        assert document["tests"] == 5
+        assert document["tests"] == TESTS
         return [found["id"] for found in document["findings"]], document["outcomes"]
 
     first = findings("1", 1)

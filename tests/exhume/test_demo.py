@@ -11,9 +11,10 @@ from difftest import EnvironmentProblem, find_solver
 from exhume.commands import demo
 from tests.releases import no_release
 from tests.shapes import shapes
+from tests.sizes import size
 from tests.test_docs import ALL, matches
 
-TESTS = 60
+TESTS = size(24, 60)
 
 
 @pytest.mark.slow

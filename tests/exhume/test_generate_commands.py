@@ -197,7 +197,7 @@ def test_settings_of_strategies_are_listed(exhume: Any) -> None:
 
 
 def test_answers_of_a_corpus_and_of_a_folder_are_found_once(
-    exhume: Any, corpus: Path, formulas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Any, formulas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
     first = exhume("label", "--seeds", formulas, "--json").json
@@ -208,8 +208,12 @@ def test_answers_of_a_corpus_and_of_a_folder_are_found_once(
         "3 formulas (0 solved now): 2 sat, 1 unsat, 0 without a trusted answer"
         in exhume("label", "--seeds", formulas).out
     )
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "d.smt2").write_text("(declare-const p Bool)\n(assert p)\n(check-sat)\n")
+    corpus = tmp_path / "corpus.duckdb"
+    assert exhume("import", tmp_path / "more", "--corpus", corpus).code == 0
     found = exhume("label", "--corpus", corpus, "--json").json
-    assert found["sat"] > 0
+    assert found["sat"] == found["asked"] == 1
     assert exhume("label", "--corpus", corpus, "--json").json["asked"] == 0
 
 

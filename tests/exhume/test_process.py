@@ -38,7 +38,7 @@ def test_no_colour_and_no_progress_in_pipes(
     shell: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     ended = shell(
-        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", tmp_path / "h"
+        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 2, "--out", tmp_path / "h"
     )
     assert ended.code == 1
     assert "\x1b" not in ended.out + ended.err
