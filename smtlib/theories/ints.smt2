@@ -24,8 +24,6 @@
   (^ Int Int Int :open :weight 0.2 :values (1) :was (**) :note "not in SMT-LIB; cvc5 solves it for constant exponents only")
   ((_ divisible n) Int Bool :where (> n 0) :only (cvc5))
   (rem Int Int Int :open :weight 0.4 :only (z3))
-  (div0 Int Int Int :open :only (z3) :note "what div is where the divisor is zero")
-  (mod0 Int Int Int :open :only (z3))
   (div_total Int Int Int :only (cvc5) :note "zero where the divisor is zero")
   (mod_total Int Int Int :only (cvc5))
   (int.pow2 Int Int :open :weight 0.2 :only (cvc5))

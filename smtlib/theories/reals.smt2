@@ -21,6 +21,5 @@
   (> Real Bool :only (z3) :note "one argument")
   (abs Real Real :note "not in SMT-LIB")
   (^ Real Real Real :open :weight 0.2 :values (1) :note "not in SMT-LIB; cvc5 solves it for constant exponents only")
-  (/0 Real Real Real :open :only (z3) :note "what / is where the divisor is zero")
   (/_total Real Real Real :only (cvc5) :note "zero where the divisor is zero")
  ))

@@ -1,7 +1,7 @@
 """Terms of z3, most of which can be made in several ways: by a call of z3core, by an operator or function of
 z3's module, or by z3's own parser, which reads the operator over constants that are then substituted. The
-parser knows every operator that the theory files ascribe to z3; some of them (``sin``, ``fp.min_i``...) have
-no call.
+parser knows every operator that the theory files ascribe to z3; some of them (``sin``, ``re.xor``...) have no
+call.
 """
 
 from __future__ import annotations
