@@ -24,6 +24,7 @@ from miner.extract import extract_issue
 from miner.mining import MineOptions, replay_tracker
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.mining_help import GITHUB, TestClock, contents, mine
+from tests.sizes import size
 
 SCRIPT = "(declare-const z Int)\n(assert (> z 100))\n(check-sat)\n"
 FILES = "https://github.com/ada/solver/files/12/"
@@ -217,7 +218,7 @@ _SEEDS = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=size(60, 200))
 @given(st.sampled_from(_SEEDS), st.lists(st.tuples(st.integers(0, 12_000), st.integers(0, 255)), max_size=6))
 def test_a_damaged_archive_raises_nothing(seed: bytes, harm: list[tuple[int, int]]) -> None:
     data = bytearray(seed)

@@ -140,7 +140,7 @@ def _check(extraction: Extraction, text: str) -> None:
         assert formula.line >= 1
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(100, 300), suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, TEXTS)
 def test_any_text_is_read(body: str, comment: str) -> None:
     issue = Issue("o/n", 1, comment[:80], body, comments=(Comment(7, comment),))
@@ -149,13 +149,13 @@ def test_any_text_is_read(body: str, comment: str) -> None:
     classify(issue, extraction)
 
 
-@settings(max_examples=100)
+@settings(max_examples=size(40, 100))
 @given(TEXTS)
 def test_reading_twice_gives_the_same(text: str) -> None:
     assert extract_text(text) == extract_text(text)
 
 
-@settings(max_examples=100)
+@settings(max_examples=size(40, 100))
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_windows_line_ends_change_nothing(text: str) -> None:
     unix = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -165,7 +165,7 @@ def test_windows_line_ends_change_nothing(text: str) -> None:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=size(40, 100))
 @given(st.integers(1, 400), st.sampled_from(["> ", "- ", "1. ", "* > "]))
 def test_nested_containers_are_read(depth: int, mark: str) -> None:
     blocks_of(mark * depth + "```\n(assert true)\n")

@@ -419,7 +419,7 @@ def test_a_replay_of_nothing_is_reported(tmp_path: Path) -> None:
 
 def test_a_run_that_gives_up_is_resumed(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "calm", hub.url)
-    for good in range(1, 12):
+    for good in range(1, 12, size(2, 1)):
         hub.faults = [*([None] * good), *([Fault(500)] * 8)]
         try:
             mine(tmp_path / "c", hub.url)
@@ -474,7 +474,7 @@ def test_what_is_no_repository_is_reported(text: str) -> None:
         locate(text)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=size(25, 60), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_any_text_is_stored(issues: list[tuple[str, str, str]]) -> None:
     assert _ANY is not None

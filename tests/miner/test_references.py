@@ -11,6 +11,7 @@ from corpus.records import Comment, Issue
 from miner.references import references_of
 from tests.miner.mining_help import GITHUB
 from tests.miner.test_hostile import SIZE, TEXTS
+from tests.sizes import size
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -62,7 +63,7 @@ def test_each_is_reported_once_a_text_and_with_its_words() -> None:
     assert "duplicate of #2" in found[1].text
 
 
-@settings(max_examples=150)
+@settings(max_examples=size(50, 150))
 @given(TEXTS)
 def test_any_text_is_read(text: str) -> None:
     references_of(Issue("a/b", 1, "", text), GITHUB)

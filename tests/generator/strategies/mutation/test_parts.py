@@ -21,6 +21,7 @@ from generator.strategies.mutation.printing import Fragments
 from smtlib import BOOL, INT, REAL, STRING, Sort, TermTable, check_script, make_sort, print_term, read_script
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
 from tests.generator.small import formulas
+from tests.sizes import size
 
 QUANTIFIED = (
     "(declare-fun p (Int) Bool)(declare-fun c () Int)"
@@ -130,7 +131,7 @@ SORTS = [
 ]
 
 
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=size(25, 60))
 @given(st.sampled_from(SORTS), st.randoms(use_true_random=False))
 def test_new_literals_have_their_sort_also_near_others(sort: Sort, chance: random.Random) -> None:
     table = TermTable()

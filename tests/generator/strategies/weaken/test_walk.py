@@ -16,6 +16,7 @@ from generator.strategies.weaken.ruleset import RuleSet, default_rules
 from generator.strategies.weaken.walk import KEEP, STRENGTHEN, WEAKEN, Walker
 from smtlib import Term, check_script, print_term, read_script
 from tests.generator.strategies.weaken.proving import ask_z3
+from tests.sizes import size
 
 SEEDS = [
     text.strip() + "\n"
@@ -67,7 +68,7 @@ def test_every_step_implies_the_next_or_follows_from_it(number: int, direction: 
     assert undecided < 21 * len(ways)
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=size(20, 40), suppress_health_check=list(HealthCheck))
 @given(st.integers(0, len(SEEDS) - 1), st.integers(0, 1 << 30), st.sampled_from([WEAKEN, KEEP, STRENGTHEN]))
 def test_a_mutant_reads_back_and_checks(number: int, luck: int, direction: int) -> None:
     seed = script(number)
