@@ -79,7 +79,7 @@ def test_a_campaign_counts_and_finds_nothing_in_honest_runs(exhume: Any, tmp_pat
 
 
 def test_what_is_found_is_shown_replayed_and_minimised(exhume: Any, tmp_path: Path, pops_break: None) -> None:
-    command = ("apifuzz", "run", "--solver", "smtlib", "--runs", 6, "--out", tmp_path / "c")
+    command = ("apifuzz", "run", "--solver", "smtlib", "--calls", 60, "--runs", 6, "--out", tmp_path / "c")
     ended = exhume(*command)
     assert ended.code == 1
     assert "1 finding\n" in ended.out
