@@ -24,6 +24,7 @@ from difftest.triage.renamed import current_key
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
+from tests.sizes import size
 from tests.stored import V0, Command, Ended, command, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
@@ -32,6 +33,8 @@ ARCHIVES = sorted(file.name.removesuffix(".tar.xz") for file in V0.glob("*.tar.x
 CAMPAIGNS = sorted(EXPECTED["triage"])
 PLANTED = "planted=python3 -I -S planted.py --talk"
 # A finding of each: it is found again by its minimised calls.
+MORE = size(4, 8)
+"""The tests of a hunt that was resumed."""
 REPLAYED = ("calls-cvc5", "calls-z3", "calls-old", "calls-planted")
 
 Copy = Callable[[str], Path]
@@ -266,9 +269,9 @@ def test_a_killed_hunt_resumes_and_keeps_its_findings(
     folder = copy(name)
     before = ids(folder)
     done = EXPECTED["tests_done"][name]
-    reported = resume(exhume, folder, "--corpus", corpus, "--tests", done + 8)
-    assert reported["tests"] == done + 8
-    assert all(sum(counts.values()) == done + 8 for counts in reported["outcomes"].values())
+    reported = resume(exhume, folder, "--corpus", corpus, "--tests", done + MORE)
+    assert reported["tests"] == done + MORE
+    assert all(sum(counts.values()) == done + MORE for counts in reported["outcomes"].values())
     assert before <= {finding["id"] for finding in reported["findings"]} == ids(folder)
     # What the killed run found and had not put into the corpus is there now.
     rows = exhume("query", "select key from finding", "--corpus", corpus, "--json").json

@@ -39,7 +39,7 @@ def tried(solver: Solver, text: str, name: str) -> tuple[list[str], dict[str, in
     return [found.why for found in seen.violations], dict(seen.tried.get(name, {}))
 
 
-REAL = "\nsubprocess.run([{z3!r}, sys.argv[-1]])"
+REAL = "\nos.execv({z3!r}, [{z3!r}, sys.argv[-1]])"
 LIES = {
     # Group a costs 0.5 where x < 1, else 1; b costs nothing where x < 0. So x is -1 in the end, or 4 alone.
     "not attained": ("lex", ("(/ 1.0 2.0)", "0", "4", "(* (- 1) oo)"), "has the maximum|beyond -"),

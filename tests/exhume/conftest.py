@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from exhume.cli import run
-from tests.conftest import fake_spec
+from tests.shell import quick_spec, shell_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,7 +98,7 @@ def fake(tmp_path: Path) -> Callable[..., str]:
     """Make the spec of a solver from the body of a Python script; ``text`` holds the formula it is given."""
 
     def make(name: str, body: str) -> str:
-        return fake_spec(tmp_path, name, body)
+        return quick_spec(tmp_path, name, body)
 
     return make
 
@@ -123,16 +123,16 @@ def always(folder: Path, name: str, answer: str) -> str:
 
 
 @pytest.fixture
-def breaks(fake: Callable[..., str]) -> str:
+def breaks(tmp_path: Path) -> str:
     """A solver that crashes in another place for every other formula."""
-    return fake(
+    return shell_spec(
+        tmp_path,
         "breaks",
-        "body = text.partition('(set-logic')[2]\n"
-        "print('ASSERTION VIOLATION')\n"
-        "print('File: ../src/ast/ast.cpp')\n"
-        "print('Line:', sum(body.encode()))\n"
-        "sys.stdout.flush()\n"
-        "os.kill(os.getpid(), signal.SIGABRT)",
+        """set -- $(printf %s "${text#*(set-logic}" | cksum)
+echo ASSERTION VIOLATION
+echo File: ../src/ast/ast.cpp
+echo Line: $(($1 % 100000))
+kill -ABRT $$""",
     )
 
 
