@@ -16,16 +16,22 @@ while IFS= read -r line || [ -n "$line" ]; do text="$text$line
 """
 """Puts the last argument into ``file``, and what that file holds into ``text``."""
 
+_HAS = """has() { case "$text" in *"$1"*) ;; *) return 1;; esac; }
+"""
+
 # What most solvers of tests do, in Python: lines, one answer or another, a crash.
-_SAYS = re.compile(r"(?:print\('[^'\\]*'\)|say\('[^'\\]*'(?:, '[^'\\]*')*\))")
-_CHOOSES = re.compile(r"say\('([^'\\]*)' if '([^'\\]+)' in text else '([^'\\]*)'\)")
-_ABORTS = re.compile(r"(?:if '([^'\\]+)' in text: )?os\.abort\(\)")
+_WORD = r"'[^'\\]*'"
+_WHETHER = rf"{_WORD} in text(?: and {_WORD} in text)*"
+_SAYS = re.compile(rf"print\({_WORD}\)|say\({_WORD}(?:, {_WORD})*\)")
+_CHOOSES = re.compile(rf"say\(({_WORD}) if ({_WHETHER}) else ({_WORD})\)")
+_IF = re.compile(rf"if ({_WHETHER}): (.+)")
+_EXITS = re.compile(r"sys\.exit\((\d+)\)")
 
 
 def shell_spec(folder: Path, name: str, body: str) -> str:
     """The spec of a solver from the body of a shell script; ``$text`` holds the formula it was given."""
     script = folder / f"{name}.sh"
-    script.write_text(f'case "$*" in *--version) echo fake 1.0; exit;; esac\n{READ}{body}\n')
+    script.write_text(f'case "$*" in *--version) echo fake 1.0; exit;; esac\n{READ}{_HAS}{body}\n')
     return f"{name}=/bin/sh {script}"
 
 
@@ -44,15 +50,31 @@ def quick_spec(folder: Path, name: str, body: str) -> str:
 
 def _line(line: str) -> str | None:
     """A line of Python in the language of the shell; None for one that is not known."""
-    if _SAYS.fullmatch(line):
-        words = re.findall("'([^']*)'", line)
-        return f"printf '%s\\n' {shlex.join(words)}"
+    if found := _IF.fullmatch(line):
+        inside = _line(found[2])
+        return inside and f"if {_whether(found[1])}; then {inside}; fi"
     if found := _CHOOSES.fullmatch(line):
-        return _case(found[2], f"echo {shlex.quote(found[1])}", f"echo {shlex.quote(found[3])}")
-    if found := _ABORTS.fullmatch(line):
-        return _case(found[1], "kill -ABRT $$", ":") if found[1] else "kill -ABRT $$"
-    return None
+        return f"if {_whether(found[2])}; then {_says(found[1])}; else {_says(found[3])}; fi"
+    parts = [_part(part) for part in line.split("; ")]
+    return None if None in parts else "; ".join(filter(None, parts))
 
 
-def _case(part: str, does: str, otherwise: str) -> str:
-    return f'case "$text" in *{shlex.quote(part)}*) {does};; *) {otherwise};; esac'
+def _part(part: str) -> str | None:
+    if _SAYS.fullmatch(part):
+        return _says(part)
+    if found := _EXITS.fullmatch(part):
+        return f"exit {found[1]}"
+    return "kill -ABRT $$" if part == "os.abort()" else None
+
+
+def _words(text: str) -> list[str]:
+    """The words in quotes."""
+    return [word[1:-1] for word in re.findall(_WORD, text)]
+
+
+def _says(text: str) -> str:
+    return f"printf '%s\\n' {shlex.join(_words(text))}"
+
+
+def _whether(text: str) -> str:
+    return " && ".join(f"has {shlex.quote(word)}" for word in _words(text))

@@ -122,7 +122,15 @@ def test_the_steps_find_report_and_fail(job: Any, exhume: Any, formulas: Path, t
     assert exhume("learn", "--corpus", corpus, "--min-support", 1).code == 0
     dies = "sat; echo ASSERTION VIOLATION; echo File: ../src/a.cpp; echo Line: 7; kill -ABRT $$"
     base, new = always(tmp_path, "before", "sat"), always(tmp_path, "after", dies)
-    made = job(base=base, new=new, corpus=str(corpus), time="1s", regressions=str(formulas), out="c d")
+    made = job(
+        base=base,
+        new=new,
+        corpus=str(corpus),
+        time="1s",
+        regressions=str(formulas),
+        strategy="opfuzz",
+        out="c d",
+    )
     made.given["fail-on-findings"] = "false"
     assert made.run() == 0, made.said
     assert made.outputs["run"] == {"code": "1"}

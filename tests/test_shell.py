@@ -29,6 +29,9 @@ def ending(spec: str, file: Path | str) -> tuple[int, str]:
         "say('unsat' if '*\" $x' in text else 'sat')",
         "if '(div ' in text: os.abort()\nsay('sat')",
         "os.abort()",
+        "say('unsat' if 'div' in text and 'check-sat' in text else 'unknown')",
+        "say('ASSERTION VIOLATION', 'Line: 12'); sys.exit(114)",
+        "if '*' in text and 'a' in text: say('a'); sys.exit(3)\nsay('sat')",
     ],
 )
 def test_a_shell_script_does_what_python_does(body: str, tmp_path: Path) -> None:
@@ -44,5 +47,5 @@ def test_a_shell_script_does_what_python_does(body: str, tmp_path: Path) -> None
 
 
 def test_what_the_shell_does_not_know_stays_python(tmp_path: Path) -> None:
-    for body in ("time.sleep(1)\nsay('sat')", "say('it\\'s')", "sys.exit(3)"):
+    for body in ("time.sleep(1)\nsay('sat')", "say('it\\'s')", "sys.exit('x')", "if 'a' in text: pass"):
         assert quick_spec(tmp_path, "fake", body) == fake_spec(tmp_path, "fake", body)
