@@ -314,7 +314,7 @@ def test_solvers_are_listed(exhume: Any) -> None:
             continue
         assert row["incremental"] and row["models"] and row["settings"] > 0
         assert {"Core", "FixedSizeBitVectors"} <= set(row["theories"])
-    # Of the table the first, and those that are not there: all were asked for the document.
+    # Of the table the first, and those that are not there: all have been asked above.
     specs = [row["spec"] for row in rows if row is rows[0] or not row["installed"]]
     shown = " ".join(exhume("solvers", *(word for spec in specs for word in ("--solver", spec))).out.split())
     assert rows[0]["version"] in shown
