@@ -93,7 +93,7 @@ def test_findings_are_stored_in_the_corpus(
         "--solver",
         no,
         "--tests",
-        3,
+        2,
         "--out",
         tmp_path / "h",
         "--json",
@@ -116,7 +116,7 @@ def test_a_second_hunt_knows_the_findings_of_the_first(
         "--solver",
         no,
         "--tests",
-        3,
+        2,
         "--out",
         tmp_path / "h",
     )
@@ -360,14 +360,14 @@ def test_findings_wait_for_a_corpus_that_is_taken(
     command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
     with monkeypatch.context() as patched:
         patched.setattr(store_findings, "store_hunt", locked)
-        ended = exhume(*command, "--tests", 3)
+        ended = exhume(*command, "--tests", 2)
     assert ended.code == 1
     assert "in use by process 1" in ended.said
     found = {finding["path"] for finding in ended.json["findings"]}
     assert found
     stored = ("query", "select path from finding", "--corpus", corpus, "--json")
     assert exhume(*stored).json == []
-    exhume(*command, "--tests", 3)
+    exhume(*command, "--tests", 2)
     assert {row["path"] for row in exhume(*stored).json} == found
 
 
