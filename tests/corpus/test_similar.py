@@ -155,7 +155,7 @@ def test_the_command_shows_the_nearest(path: Path, tmp_path: Path) -> None:
 
 def test_the_issues_behind_a_real_test_are_those_its_header_names(starter: Path, tmp_path: Path) -> None:
     made = tmp_path / "tests"
-    words = ["generate", "--corpus", str(starter), "--count", "5", "--seed", "1", "--out", str(made)]
+    words = ["generate", "--corpus", str(starter), "--count", "3", "--seed", "1", "--out", str(made)]
     assert run(words) == 0
     files = sorted(made.rglob("*.smt2"))
     assert files
