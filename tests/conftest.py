@@ -6,17 +6,17 @@ import contextlib
 import functools
 import gc
 import os
+import signal
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 from corpus import schema, store
 from corpus.store import Corpus
@@ -82,39 +82,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
-# The cases of a parametrised test that are watched line by line, in each process.
-_WATCHED_CASES = 1
-_cases: Counter[str] = Counter()
+# Seconds of processor time in which a test is watched line by line.
+_WATCHED = 0.1
 
 
-def _is_watched(item: pytest.Item) -> bool:
-    if item.get_closest_marker("slow") or is_hypothesis_test(getattr(item, "obj", None)):
-        return False
-    if not hasattr(item, "callspec"):
-        return True
-    test = item.nodeid.partition("[")[0]
-    _cases[test] += 1
-    return _cases[test] <= _WATCHED_CASES
+def _stop_watching(*_: object) -> None:
+    sys.settrace(None)
+    threading.settrace(None)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Measure coverage where it pays.
+    """Measure coverage where it pays: at the beginning of each test.
 
-    Tests that take long, those of properties, which make a hundred examples each, and the later cases of a
-    parametrised test are not watched line by line: that slows them down most, and others go the same ways.
+    Watching lines makes a test half as slow again, and most time is spent in tests that repeat something.
 
-    pytest-cov's own ``no_cover`` does not do it in the workers of pytest-xdist: there it stops one of two
+    pytest-cov's own ``no_cover`` cannot stop it in the workers of pytest-xdist: there it stops one of two
     tracers, and the other continues.
     """
-    if _is_watched(item):
-        return (yield)
     tracer, of_threads = sys.gettrace(), threading.gettrace()
-    sys.settrace(None)
-    threading.settrace(None)
+    if tracer is None:
+        return (yield)
+    before = signal.signal(signal.SIGVTALRM, _stop_watching)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _WATCHED)
     try:
         return (yield)
     finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
         sys.settrace(tracer)
         threading.settrace(of_threads)
 
