@@ -1,0 +1,7 @@
+(declare-const a (Array Int String))
+(declare-const p Bool)
+(declare-const q Bool)
+(assert (=> p (= a (store (store a 2 "a") 0 ""))))
+(assert (= (str.len (select a 2)) 0))
+(assert (or p q))
+(check-sat)
