@@ -61,8 +61,7 @@ class Rule(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Claim:
     """``texts`` are scripts, whose last question counts; ``why`` is a sentence that says why the answers are
-    bound, ``{solver}`` in it the solver's name. ``place`` stands in the keys of findings for the theories of
-    the test, where it says more.
+    bound. ``place`` stands in the keys of findings for the theories of the test, where it says more.
     """
 
     texts: tuple[str, ...]

@@ -46,6 +46,7 @@ UNSAT = SAT.replace("(check-sat)", "(assert (< y 0))(assert (> x 5))(check-sat)"
 LIES = {
     "cube": (SAT, "say('sat' if text.count('assert') == 3 else 'unsat')"),
     "weaker": (SAT, "say('sat' if 'twice' in text and text.count('assert') == 3 else 'unsat')"),
+    "optional": (UNSAT, "say('sat' if text.count('assert') == 4 and 'other!' not in text else 'unsat')"),
     "core": (
         UNSAT,
         "say('unsat', '(core!0 core!2)') if 'get-unsat-core' in text else "
