@@ -64,14 +64,13 @@ def _number(term: Any) -> Fraction | None:
 
 def _elements(term: Any) -> list[Any] | None:
     """Those of a sequence that is made of units; None for other terms and for the empty sequence."""
-    match term.getKind():
-        case Kind.SEQ_UNIT:
-            return [term[0]]
-        case Kind.CONST_SEQUENCE:
-            return list(term.getSequenceValue()) or None
-        case Kind.SEQ_CONCAT:
-            parts = [_elements(part) for part in term]
-            return None if None in parts else [element for part in parts for element in part or ()]
+    if term.isSequenceValue():
+        return list(term.getSequenceValue()) or None
+    if term.getKind() is Kind.SEQ_UNIT:
+        return [term[0]]
+    if term.getKind() is Kind.SEQ_CONCAT:
+        parts = [_elements(part) for part in term]
+        return None if None in parts else [element for part in parts for element in part or ()]
     return None
 
 
