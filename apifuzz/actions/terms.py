@@ -322,8 +322,8 @@ def _require_operator(run: Run, head: Head, result: Sort, terms: tuple[ApiTerm, 
         of_theory = (
             signature.theory in run.capabilities.theories or signature.name in default_theories().read_only
         )
-        is_left_out = signature.name in run.capabilities.without
-        if not of_theory or is_left_out or not is_known(signature.only, run.engine.families):
+        known = of_theory and signature.name not in run.capabilities.without
+        if not known or not is_known(signature.only, run.engine.families):
             raise Unsupported(f"without {head.name}")
         if not run.engine.takes(signature, sorts, result):
             raise Unsupported(f"without {head.name} at {_shown(terms)}")

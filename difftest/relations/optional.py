@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
+from difftest.relations.base import Case, Claim, Relation, Rule
 
 WHY = (
     "The solver says sat to the script without one of its assertions. The second script asserts it only "
@@ -21,7 +21,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     declared = [f"(declare-const {name} Bool)" for name in (_CHOSEN, _OTHER)]
     for optional in case.in_order(case.asserted):
         rest = [term for term in case.asserted if term != optional]
-        if case.ask(case.text(rest, QUESTION)).split()[:1] != ["sat"]:
+        if case.ask(case.text(rest)).split()[:1] != ["sat"]:
             continue
         # Implications: solvers simplify a disjunction with the assertion in it, and forget nothing.
         alternative = [f"(=> {_CHOSEN} {optional})", f"(or {_CHOSEN} {_OTHER})"]
