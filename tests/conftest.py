@@ -24,6 +24,7 @@ from difftest import Solver, find_solver
 from miner import starter as starter_tracker
 from solvers.running.runner import Runner
 from tests.once import made_once
+from tests.shell import quick_spec
 
 # Workers hold hundreds of megabytes; a search for cycles after every 700 objects takes a tenth of their time.
 gc.set_threshold(20_000, 20, 20)
@@ -153,22 +154,6 @@ def assert_gone() -> Callable[[str], None]:
     return check
 
 
-def fake_spec(folder: Path, name: str, body: str) -> str:
-    """The spec of a solver from the body of a Python script; ``text`` holds the formula it is given.
-
-    It is started thousands of times: it imports only what its body uses.
-    """
-    used = [module for module in ("os", "time", "signal", "subprocess") if f"{module}." in body]
-    script = folder / f"{name}.py"
-    script.write_text(
-        f"import {', '.join(['sys', *used])}\n"
-        "say = lambda *lines: print(*lines, sep='\\n', flush=True)\n"
-        "if sys.argv[-1] == '--version': say('fake 1.0'); sys.exit()\n"
-        f"text = open(sys.argv[-1]).read()\n{body}\n"
-    )
-    return f"{name}={sys.executable} -I -S {script}"
-
-
 HUNT = ("hunt", "--strategy=skeletons")
 """A hunt of one strategy: all, the default, take longer to be made than most tests."""
 
@@ -177,10 +162,12 @@ FakeSolver = Callable[..., Solver]
 
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeSolver:
-    """Make a solver from the body of a Python script; ``text`` holds the formula it was given."""
+    """Make a solver from the body of a Python script; ``text`` holds the formula it was given. A shell script
+    takes its place where it will do (``tests.shell``).
+    """
 
     def make(body: str, name: str = "fake") -> Solver:
-        return find_solver(fake_spec(tmp_path, name, body))
+        return find_solver(quick_spec(tmp_path, name, body))
 
     return make
 

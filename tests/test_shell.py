@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import fake_spec
-from tests.shell import quick_spec
+from tests.shell import fake_spec, quick_spec
 
 TEXTS = ("(declare-const x Int)\n(assert (= 3 (div x 2)))\n(check-sat)\n", '(assert (= "*\' $x \\n" a))', "")
 

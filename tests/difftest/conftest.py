@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from difftest import Solver, find_solver
 from difftest.triage import transcribe
 from generator.strategy import GeneratedTest
-from tests.shell import quick_spec
 
 
 @pytest.fixture(autouse=True)
@@ -19,16 +16,6 @@ def no_debugger(monkeypatch: pytest.MonkeyPatch) -> None:
     is about stacks.
     """
     monkeypatch.setattr(transcribe, "_stack", lambda *_: ())
-
-
-@pytest.fixture
-def fake(tmp_path: Path) -> Callable[..., Solver]:
-    """The fixture of all tests, with shell scripts where they will do."""
-
-    def make(body: str, name: str = "fake") -> Solver:
-        return find_solver(quick_spec(tmp_path, name, body))
-
-    return make
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from solvers.running import _supervisor
 from solvers.running.runner import Runner
 from solvers.running.screener import Screener
 from solvers.running.script import Script
-from tests.conftest import fake_spec
+from tests.shell import fake_spec
 from tests.solvers.test_fast_path import HARD, TABLE
 
 SOLVERS = find_solvers(["z3", "cvc5"])
