@@ -13,19 +13,21 @@ WHY = (
 _MOST = 40
 
 
-def _claims(case: Case) -> Iterator[Claim]:
+def assumed(case: Case) -> tuple[list[str], list[str], list[str]]:
+    """Propositions that stand for assertions: their names, the script's head with them, its assertions."""
     terms = case.asserted[:_MOST]
     names = [f"assumed!{number}" for number in range(len(terms))]
     declared = [f"(declare-const {name} Bool)" for name in names]
     connective = case.chance.choice(("=", "=>"))
     equations = [f"({connective} {name} {term})" for name, term in zip(names, terms, strict=True)]
-    question = f"(check-sat-assuming ({' '.join(names)}))"
-    if terms:
-        yield Claim(
-            (case.text([*case.asserted[_MOST:], *equations], question, head=[*case.head, *declared]),),
-            Rule.SAME,
-            WHY,
-        )
+    return names, [*case.head, *declared], [*case.asserted[_MOST:], *equations]
+
+
+def _claims(case: Case) -> Iterator[Claim]:
+    names, head, asserted = assumed(case)
+    if names:
+        question = f"(check-sat-assuming ({' '.join(names)}))"
+        yield Claim((case.text(asserted, question, head=head),), Rule.SAME, WHY)
 
 
 RELATION = Relation("assumptions", "assumptions are answered otherwise than assertions", _claims)

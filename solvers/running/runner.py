@@ -14,8 +14,8 @@ from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
 from solvers.specs import Solver, is_asked
 
-UNSUPPORTED = re.compile(r"^unsupported\b", re.MULTILINE)
-"""What a library says to a command that its program may know."""
+UNSUPPORTED = re.compile(r"^unsupported\b|option value cannot be modified after initialization", re.MULTILINE)
+"""What a library says to a command that its program may know, and to an option that comes too late for it."""
 
 
 class Runner:

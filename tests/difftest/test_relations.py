@@ -53,6 +53,18 @@ LIES = {
         "say('unsat' if text.count('assert') == 5 else 'sat')",
     ),
     "assumptions": (SAT, "say('unsat' if 'assuming' in text else 'sat')"),
+    "entailed": (
+        SAT,
+        "say('sat', '((> y 7))') if 'get-learned' in text else say('sat')",
+    ),
+    "printed": (
+        SAT,
+        "say('((= x 3) (= x 4))') if 'get-asser' in text else say('unsat' if '4' in text else 'sat')",
+    ),
+    "model-core": (
+        SAT,
+        "say('sat', '((define-fun x () Int 1))') if 'model-cores' in text else say('sat')",
+    ),
     "levels": (SAT, "say('sat', 'unsat') if 'push' in text else say('sat')"),
     "shuffle": (SAT, "say('sat' if 'declare-const x' in text else 'unsat')"),
     "inline": (SAT, "say('sat' if '(twice x)' in text and 'named!' not in text else 'unsat')"),
@@ -132,6 +144,16 @@ def test_nothing_is_wrong_with_real_solvers(spec: str, text: str) -> None:
         "shuffle",
         "simplify",
     }
+
+
+@pytest.mark.parametrize("spec", ["z3", "cvc5"])
+@pytest.mark.parametrize("name", ["entailed", "printed", "model-core"])
+def test_what_real_solvers_list_and_print_holds(spec: str, name: str) -> None:
+    text = """(set-logic ALL)(declare-const x Int)(declare-const s String)(declare-const p Bool)
+        (assert (or p (> x 3)))(assert (=> (> x 3) p))
+        (assert (= s (str.++ "a" (str.from_int x))))(check-sat)"""
+    if (spec, name) != ("z3", "model-core"):
+        assert violations(find_solver(spec), text, name).tried == {name: {"held": 1}}
 
 
 def test_what_cannot_be_read_or_is_not_decided_is_no_violation(fake: Fake) -> None:
