@@ -61,7 +61,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     elif found < known:
         why = (
             f"older than this exhume's ({known}):"
-            " make it writable, and end what else uses it; the next command brings it up to date"
+            " make it writable, and stop other processes that use it; the next command upgrades it"
         )
     else:
         return

@@ -91,7 +91,7 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = lock_folder(folder)
         except BlockingIOError:
-            raise BadOutput(f"{folder}: another build works on this folder; wait for it or stop it") from None
+            raise BadOutput(f"{folder}: another build uses this folder; wait for it or stop it") from None
         except OSError as problem:
             raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
         self.folder = folder

@@ -31,7 +31,7 @@ class Clones:
         self._known: dict[tuple[Path, str, bool], tuple[str, ...]] = {}
         for folder in folders:
             if _git(folder, "rev-parse", "--git-dir") is None:
-                raise DifftestError(f"{folder} is no clone of a git repository")
+                raise DifftestError(f"{folder} is not a clone of a git repository")
             origin = _git(folder, "remote", "get-url", "origin") or str(folder.resolve())
             self._folders[_name(origin)] = folder
 

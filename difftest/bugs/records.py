@@ -163,16 +163,16 @@ class Unverified(Trigger, frozen=True, kw_only=True):
 
 
 REASONS = {
-    "no-releases": "no solver is named, or one of which exhume knows no releases",
+    "no-releases": "no solver is named, or exhume knows no releases of it",
     "names-a-file": "the formula reads or writes files, so it is not run",
-    "option": "no release takes the options",
-    "undecided": "no release that was tried takes the formula and ends in time",
+    "option": "no release accepts the options",
+    "undecided": "no release that was tried accepts the formula and ends in time",
     "never-shown": "no release that was tried shows a bug: it needs a build between releases, another"
     " machine, or options that the issue does not name",
     "still-open": "the newest release shows it",
-    "no-good-end": "no release after the last one that shows it takes the formula and ends in time",
+    "no-good-end": "no release after the last one that shows it accepts the formula and ends in time",
     "no-truth": "releases disagree, and nothing says which answer is right",
-    "flicker": "runs of the same release differ, and no release is free of it",
+    "flicker": "runs of the same release differ, and no release is free of the bug",
 }
 """Why a trigger has no verified pair."""
 

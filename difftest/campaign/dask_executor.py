@@ -203,7 +203,7 @@ class DaskExecutor:
         sent.sendings += 1
         if sent.sendings > _MAX_SENDINGS:
             raise EnvironmentProblem(
-                f"a batch of tests was sent to workers {_MAX_SENDINGS} times and never came back"
+                f"a batch of tests was sent to workers {_MAX_SENDINGS} times without a result"
             )
         future = self._client.submit(
             work,

@@ -65,5 +65,5 @@ def facts_of(campaign: Campaign | None) -> list[tuple[str, str]]:
     if base:
         counts = campaign.statistics
         old, gone = (sum(counts.get(kind, {}).values()) for kind in (NOT_NEW, ONLY_BASE))
-        facts.append(("not new", f"{old} seen that the base shows, too; {gone} that it alone shows"))
+        facts.append(("not new", f"{old} that the base also shows; {gone} that only the base shows"))
     return facts

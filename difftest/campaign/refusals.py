@@ -27,7 +27,7 @@ class Refusal:
             which = f"{self.refused} of {self.tests} tests and accepted none"
         else:
             which = f"all {self.tests} tests" if self.tests > 1 else "the only test"
-        return f"{self.solver} refused {which}: {self.message or 'it said nothing'}"
+        return f"{self.solver} refused {which}: {self.message or 'no message'}"
 
 
 def find_refusals(

@@ -204,7 +204,7 @@ def lock_campaign(out: Path) -> int:
         return lock_folder(out)
     except BlockingIOError:
         raise InUse(
-            f"{out}: another campaign works on this folder{_holder(out)}; wait for it or stop it"
+            f"{out}: another campaign uses this folder{_holder(out)}; wait for it or stop it"
         ) from None
     except OSError as problem:
         raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem

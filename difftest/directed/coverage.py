@@ -93,7 +93,7 @@ class CoverageMap:
             with self._guarded():
                 tables = {name for (name,) in self._opened.execute("show tables").fetchall()}
                 if tables and not tables >= _TABLES:
-                    raise BadMap(f"{self.path}: no coverage map, but another database; name a new file")
+                    raise BadMap(f"{self.path}: not a coverage map, but another database; name a new file")
                 self._opened.execute(_SCHEMA)
                 row = (solver.spec, digest, self._sources)
                 found = self._opened.execute("select spec, program, sources from build").fetchone()

@@ -127,8 +127,8 @@ def run_command(
         typer.Option(
             "--known",
             metavar="FILE",
-            help="A campaign's known.json of an earlier version: its errors are counted and not reported."
-            " Today --earlier DIR does that.",
+            help="A campaign's known.json of an earlier version: its errors are counted but not reported."
+            " Use --earlier DIR instead.",
         ),
     ] = None,
     ledger: LedgerFile = None,

@@ -88,7 +88,7 @@ def build_command(
         typer.Option(help="Reduce the formula of each bug for at most N seconds.", min=0.0, metavar="N"),
     ] = 0.0,
     licence: Annotated[
-        str | None, typer.Option(help="Licence of the corpus' formulas, such as MIT.", metavar="TEXT")
+        str | None, typer.Option(help="Licence of the corpus's formulas, such as MIT.", metavar="TEXT")
     ] = None,
     repository: Annotated[
         list[Path] | None,
@@ -104,10 +104,10 @@ def build_command(
 ) -> None:
     """Build a benchmark from the formulas of a corpus.
 
-    Runs releases of each formula's solver, with the options of its failing run, and searches the last
-    release that shows the bug and the first that does not. Both are run again. Formulas without such a pair
-    are kept with the reason. A build that was stopped or killed continues where it ended; several corpora
-    can be built into one folder. Slowdowns need a --limit of at least 5.
+    Runs releases of each formula's solver, with the options of its failing run, and searches for the
+    last release that shows the bug and the first that does not. Both are run again. Formulas without such a
+    pair are kept with the reason. To resume after a stop, repeat the command. Several corpora can be built
+    into one folder. Slowdowns need a --limit of at least 5.
     """
     if unknown := sorted(set(solver or ()) - DISTRIBUTIONS.keys()):
         raise typer.BadParameter(f"{unknown[0]!r} has no releases; use {', '.join(DISTRIBUTIONS)}")
@@ -144,7 +144,7 @@ def _show_build(report: BuildReport, folder: Path, json: bool) -> None:
         out.print(f"{count} without a pair, {reason}: {REASONS[reason]}")
     left = report.triggers - len({one.key for one in report.found})
     if left:
-        say(f"{left} triggers are left; the same command continues")
+        say(f"{left} triggers are left; repeat the command to resume")
 
 
 @group.command("list")
@@ -158,9 +158,7 @@ def list_command(
     ] = None,
     fixed_by: Annotated[
         str | None,
-        typer.Option(
-            "--fixed-by", metavar="SPEC", help="Only bugs that this release does not have any more."
-        ),
+        typer.Option("--fixed-by", metavar="SPEC", help="Only bugs that this release no longer has."),
     ] = None,
     fixed_after: Annotated[
         str | None,
@@ -299,7 +297,7 @@ def run_command(
 ) -> None:
     """Run a solver on a bug.
 
-    Exit code 1: the bug shows; 0: it does not; 3: the run says nothing of it (the formula is refused, or out
+    Exit code 1: the bug shows; 0: it does not; 3: the run does not decide it (the formula is refused, or out
     of time or memory). Options of the bug are used unless SPEC has its own.
     """
     bug = Benchmark(folder).bug(identity)
@@ -313,7 +311,7 @@ def run_command(
     if json:
         print_json({"id": bug.id, "solver": found.spec, "state": str(state), **_seen(seen)})
     else:
-        words = {State.AFFECTED: "shows", State.FREE: "does not show", State.SKIPPED: "says nothing of"}
+        words = {State.AFFECTED: "shows", State.FREE: "does not show", State.SKIPPED: "does not decide"}
         said = " ".join(answer or "-" for answer in seen.answers)
         rest = f"; {seen.detail}" if seen.detail else ""
         out.print(f"{found.spec} {words[state]} {bug.id} ({seen.outcome}{said and f', {said}'}{rest})")
@@ -383,7 +381,7 @@ def score_command(
     folder: Folder = BUNDLED,
     repeats: Annotated[int, typer.Option(help="Number of runs.", min=1, metavar="N")] = 1,
     most_files: Annotated[
-        int, typer.Option(help="End a run that has written more files than this.", min=1, metavar="N")
+        int, typer.Option(help="Stop a run that has written more files than this.", min=1, metavar="N")
     ] = 100_000,
     seconds: RunLimit = _LEAST_SECONDS,
     json: Json = False,
@@ -391,9 +389,9 @@ def score_command(
     """Measure which known bugs of a release a fuzzer finds, and when.
 
     COMMAND is any program that writes .smt2 files into its working folder. After each run, its tests are
-    run on the release in the order in which they were written; the clock is that of one process that runs
-    each test as soon as it is there. A test belongs to the known bugs with its class, its first good release
-    and its key. DIR/score.json has the results; exhume bugs compare reads it.
+    run on the release in the order in which they were written; times are those of one process that runs
+    each test as soon as it is written. A test belongs to the known bugs with its class, its first good
+    release and its key. DIR/score.json has the results; exhume bugs compare reads it.
     """
     family, release = _release(against)
     find_solver(against).check_starts()

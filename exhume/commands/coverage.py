@@ -63,8 +63,8 @@ def coverage_command(
 
     Runs the files of --formulas, and the formulas that 'exhume regress' replays for --corpus, each once, and
     stores the lines that it ran. Prints how many lines and functions all formulas of the map run together.
-    'exhume regress --coverage MAP' replays formulas that run changed functions first. A command that was
-    stopped or killed continues where it ended.
+    'exhume regress --coverage MAP' replays formulas that run changed functions first. To resume after a
+    stop, repeat the command.
     """
     if corpus is None and not formulas:
         raise typer.BadParameter("name --corpus, --formulas or both")
@@ -97,7 +97,7 @@ def _show(totals: Totals, count: Progress, formulas: int, target: Path, json: bo
         listed = ", ".join(f"{name} {number}" for name, number in totals.lost.items())
         out.print(f"{sum(totals.lost.values())} formulas left no counts ({listed})")
     if left:
-        say(f"{left} formulas are left; the same command continues")
+        say(f"{left} formulas are left; repeat the command to resume")
 
 
 def _share(part: int, whole: int, what: str) -> str:

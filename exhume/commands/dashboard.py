@@ -20,7 +20,7 @@ def dashboard_command(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DIR...",
+            metavar="DIR",
             help="Folders of campaigns, or folders that hold some.",
             exists=True,
             file_okay=False,
@@ -35,7 +35,7 @@ def dashboard_command(
     """Write an HTML page about many campaigns, such as one a night.
 
     It shows the causes with their age and state (by the ledger, where that lists them), what was new and
-    fixed in each night, the time in solvers, causes per hour of it for each strategy, and the affected
+    fixed each night, the time in solvers, causes per solver hour for each strategy, and the affected
     releases. Like the page of a campaign, it needs no network and no scripts.
     """
     from exhume.pages.dashboard import write_dashboard

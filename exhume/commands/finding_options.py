@@ -15,8 +15,8 @@ LedgerFile = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help=f"Ledger of findings; what it lists is counted and not reported.  [default: {LEDGER}, if it is"
-        " there]",
+        help=f"Ledger of findings; what it lists is counted but not reported.  [default: {LEDGER}, if it"
+        " exists]",
         show_default=False,
     ),
 ]
@@ -25,7 +25,7 @@ Earlier = Annotated[
     typer.Option(
         "--earlier",
         metavar="DIR",
-        help="Also count and do not report what earlier campaigns found: the folder of one, or of several."
+        help="Also count but do not report what earlier campaigns found: the folder of one, or of several."
         " Repeat for more.",
         exists=True,
         file_okay=False,

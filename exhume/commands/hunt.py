@@ -166,7 +166,9 @@ def hunt_command(
     if resume:
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
     if given.base is not None:
-        raise typer.BadParameter(f"{out_folder} is of 'exhume regress': repeat that command to resume it")
+        raise typer.BadParameter(
+            f"{out_folder} belongs to 'exhume regress': repeat that command to resume it"
+        )
     _check_work(given, executor, scheduler)
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")
@@ -196,7 +198,7 @@ def _check_work(given: CampaignSettings, where: Where, scheduler: str | None) ->
             "--executor dask requires the cluster's address: --scheduler tcp://HOST:PORT"
         )
     if given.rlimit is not None and (given.bandit or given.first_limit is not None or where != "local"):
-        raise typer.BadParameter("--rlimit does not go with --bandit, --first-limit or --executor dask")
+        raise typer.BadParameter("--rlimit cannot be used with --bandit, --first-limit or --executor dask")
 
 
 def chosen_strategies(given: list[str]) -> tuple[str, ...]:

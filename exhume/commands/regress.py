@@ -90,8 +90,8 @@ def regress_command(
         bool | None,
         typer.Option(
             "--directed/--undirected",
-            help="Compare the sources of both, and begin with what the difference can touch. Source packages"
-            " of releases are fetched.  [default: directed if sources or a coverage map are named]",
+            help="Compare the sources of both, and start with tests that the changes can affect. Source"
+            " packages of releases are fetched.  [default: directed if sources or a coverage map are named]",
             show_default=False,
         ),
     ] = None,
@@ -158,8 +158,8 @@ def regress_command(
         show_summary(end.summary)
         counted = not_new(end.summary)
         out.print(
-            f"{sum(counted['not_new'].values())} seen that {base} shows, too;"
-            f" {sum(counted['only_in_base'].values())} that it alone shows"
+            f"not new: {sum(counted['not_new'].values())} that {base} also shows;"
+            f" {sum(counted['only_in_base'].values())} that only it shows"
         )
         if end.summary.findings:
             say(f"next: exhume reduce --all {out_folder}")

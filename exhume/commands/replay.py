@@ -85,9 +85,9 @@ def replay_command(
     reported. Exit code 1: there are findings.
     """
     if out_folder is None and (ledger or earlier):
-        raise typer.BadParameter("--ledger and --earlier are about findings that are kept: add --out DIR")
+        raise typer.BadParameter("--ledger and --earlier require stored findings: add --out DIR")
     if out_folder is None and modes is not ModeKind.DEFAULT:
-        raise typer.BadParameter("findings under --modes have to be kept with their options: add --out DIR")
+        raise typer.BadParameter("findings under --modes must be stored with their options: add --out DIR")
     names = select(oracles) if oracles else ()
     solvers = find_solvers(solver, texts=True)
     if bool(paths) == bool(corpus):

@@ -33,7 +33,7 @@ _PAGE = "page"
 Reports = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FOLDER|FILE...",
+        metavar="FOLDER|FILE",
         help="Reports, folders of findings, or folders (also campaigns) of such folders.",
         exists=True,
     ),
@@ -117,9 +117,9 @@ def check_command(
 ) -> None:
     """Check reports before they are sent.
 
-    Prints a line for all that is missing or wrong against the form of a report, what the solver's
-    maintainers wrote about such reports, probable duplicates in the ledger, the corpus and among the reports
-    given, and reports beyond what a tracker takes in a week. Exit code 1: there is something to do.
+    Prints a line for each problem: what is missing or wrong in the form of a report, policies of the
+    solver's maintainers, probable duplicates in the ledger, the corpus and among the given reports, and
+    more reports than a tracker takes in a week. Exit code 1: there is something to do.
     """
     file = ledger_file(ledger)
     known = Ledger.read(file) if file else Ledger()
@@ -147,7 +147,7 @@ def check_command(
 def form_command(paths: Reports) -> None:
     """Print reports with the fields of their trackers' own forms.
 
-    Each field of the form is a heading, with what belongs into it.
+    Each field of the form is a heading, followed by its content.
     """
     for file in reports_in(paths):
         report = Written.read(file)
@@ -159,7 +159,7 @@ def rerun_command(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FINDING...", help="Folders of findings, or campaigns.", exists=True, file_okay=False
+            metavar="FINDING", help="Folders of findings, or campaigns.", exists=True, file_okay=False
         ),
     ],
     json: Json = False,
@@ -180,7 +180,7 @@ def rerun_command(
         print_json(rows)
         return
     for row in rows:
-        out.print(f"{row['path']}: {row['command'] or 'nothing could be run as a person would'}")
+        out.print(f"{row['path']}: {row['command'] or 'no command could be run'}")
 
 
 def _findings_in(folder: Path) -> list[Path]:

@@ -133,7 +133,7 @@ def discover_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver to ask.")],
     json: Json = False,
 ) -> None:
-    """List what a solver has and exhume does not know.
+    """List the features of a solver that exhume does not know.
 
     Asks the solver for its operators, sorts, commands, options, tactics and simplifiers, and prints those
     that the theory files and its option table lack: one per line, with the ranks or values that it accepts.
@@ -179,8 +179,8 @@ def build_command(
 ) -> None:
     """Build a solver from source, with assertions, sanitizers or coverage.
 
-    The build is kept in the cache, and its spec works wherever a solver is named. An interrupted build
-    continues. A solver takes up to an hour or two on two cores.
+    The build is kept in the cache, and its spec works wherever a solver is named. To resume an
+    interrupted build, repeat the command. A solver takes up to an hour or two on two cores.
     """
     family, at, path = spec.partition("@")
     parsed = parse_spec(family if at else spec)

@@ -68,7 +68,7 @@ def triage_command(
     earlier: Earlier = None,
     mark: Annotated[
         str | None,
-        typer.Option("--mark", metavar="ID", help="Note in the ledger what became of the finding ID."),
+        typer.Option("--mark", metavar="ID", help="Record in the ledger what became of the finding ID."),
     ] = None,
     became: Annotated[
         Literal["reported", "duplicate", "fixed", "wont-fix"],
@@ -88,7 +88,7 @@ def triage_command(
         typer.Option(
             "--names",
             metavar="NAME,NAME",
-            help="Only for --mark: note the cause, which is that of all findings of the same class and solver"
+            help="Only for --mark: record the cause, shared by all findings of the same class and solver"
             " whose reduced formulas or options mention these names.",
         ),
     ] = None,
@@ -105,7 +105,7 @@ def triage_command(
     With --corpus, each finding is first compared with the known issues there, and its report.md is updated.
     With --import, formulas that another fuzzer found are first confirmed and added as findings. Findings
     with the same cause, by their reduced formulas and affected releases, are merged. The worst come first,
-    with what the ledger says of them, or whether they may be reported now.
+    with what the ledger says about them, or whether they may be reported now.
     """
     if import_folder is not None:
         _import(import_folder, folder, solver, known_before(ledger, earlier), json)

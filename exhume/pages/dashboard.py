@@ -98,7 +98,7 @@ def _plots(history: History) -> Iterator[Plot]:
         ages[age][history.state(cause)] += 1
     if history.causes:
         yield bar_plot(
-            "by age", "Causes by age and state", "Age: from the night that saw it first to the last one.",
+            "by age", "Causes by age and state", "Age: from the first night that found it to the last one.",
             "", ages, states, "causes", [_STATES[state] for state in states], list(ages),
         )  # fmt: skip
     numbers = range(max(0, len(history.nights) - _MOST_NIGHTS), len(history.nights))
@@ -109,7 +109,7 @@ def _plots(history: History) -> Iterator[Plot]:
         "fixed": [float(history.fixed_in(number)) for number in numbers],
     }
     yield _nightly(
-        "causes", "New, seen again and fixed", "Fixed: as the ledger notes it.", places, series, [5, 6, 0]
+        "causes", "New, seen again and fixed", "Fixed: according to the ledger.", places, series, [5, 6, 0]
     )
     hours = {"solver hours": [history.nights[number].solver_seconds / _HOUR for number in numbers]}
     yield _nightly("hours", "Solver hours per night", "Time that solvers ran.", places, hours, [3])

@@ -29,7 +29,7 @@ def show_summary(summary: HuntSummary) -> None:
     if summary.cross_checks:
         out.print(cross_checks_line(summary.cross_checks))
     if known := 0 if calls else sum(summary.statistics.get("known", {}).values()):
-        out.print(f"{known} seen that are listed as known")
+        out.print(f"known and not reported: {known}")
     if line := relations_line(summary.statistics):
         out.print(line)
     _show_findings(summary)

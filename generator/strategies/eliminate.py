@@ -93,5 +93,5 @@ ENTRY = StrategyEntry(
     knows="nothing",
     make=lambda inputs: Eliminate(inputs, int(inputs.values["tests"])),
     needs=frozenset(("seeds",)),
-    settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
+    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
 )

@@ -198,5 +198,5 @@ ENTRY = StrategyEntry(
     knows="nothing",
     make=Horn,
     needs=frozenset(("seeds",)),
-    settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
+    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
 )

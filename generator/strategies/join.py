@@ -26,7 +26,7 @@ from generator.text import comment
 from smtlib import Declaration, Sort
 from smtlib.sorts import BOOL, subsorts
 
-SETTINGS = (Setting("tests", 5, "tests made of one pair", 1, 100),)
+SETTINGS = (Setting("tests", 5, "tests made from one pair", 1, 100),)
 
 _WAYS = {"and": 6, "or": 2, "=": 1, "distinct": 1}
 """How often each connective joins."""
@@ -114,7 +114,7 @@ def _answer(way: str, first: Seed, second: Seed) -> str | None:
 
 ENTRY = StrategyEntry(
     "join",
-    "two seeds joined by a connective, with some constants of the one in the places of the other's",
+    "two seeds joined by a connective, with some constants of one replaced by those of the other",
     "seeds",
     "sat or unsat, where it follows from the seeds' own",
     Join,

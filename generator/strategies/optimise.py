@@ -109,5 +109,5 @@ ENTRY = StrategyEntry(
     make=lambda inputs: Optimise(inputs, int(inputs.values["tests"])),
     needs=frozenset(("seeds",)),
     only=ONLY,
-    settings=(Setting("tests", 5, "tests made of one seed formula", 1, 1000),),
+    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
 )

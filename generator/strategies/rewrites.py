@@ -143,7 +143,7 @@ class Rewrites(RuleStrategy):
 
 ENTRY = StrategyEntry(
     "rewrites",
-    "left sides of a solver's rewrite rules in the places of a formula's terms, over its own terms",
+    "terms of a formula replaced by left sides of a solver's rewrite rules over other terms of it",
     "seeds",
     "nothing",
     Rewrites,

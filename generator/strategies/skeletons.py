@@ -40,7 +40,7 @@ a second, 72 % in two, 59 % in three."""
 
 SETTINGS = (
     Setting(
-        "themes", "one", "whether a test keeps to one theory, or some mix them", choices=(*THEME_SHARES,)
+        "themes", "one", "whether each test uses one theory, or some mix several", choices=(*THEME_SHARES,)
     ),
     Setting("incremental", 0.0, "share of tests with push, pop and several check-sat", 0, 1),
 )

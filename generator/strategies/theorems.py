@@ -198,7 +198,7 @@ class Theorems(GraftStrategy):
 
 ENTRY = StrategyEntry(
     "theorems",
-    "unsatisfiable formulas of past bugs put into formulas, over their terms, where they change nothing",
+    "unsatisfiable formulas of past bugs put into formulas, over their terms, without a change of meaning",
     "seeds with answers",
     "the answer of its seed, or unsat",
     Theorems,

@@ -419,13 +419,13 @@ def _is_plain(term: Term) -> bool:
 
 ENTRY = StrategyEntry(
     "transplant",
-    "atoms of past bugs in the places of a formula's own, over its own terms, in chains",
+    "atoms of a formula replaced by atoms of past bugs over its own terms, in chains",
     "a learned corpus and seeds",
     "nothing",
     Transplant,
     frozenset(("library", "seeds")),
     (
         *GRAFT_SETTINGS,
-        Setting("foreign", 0.1, "share of atoms that also have a sort that the formula has not", 0, 1),
+        Setting("foreign", 0.1, "share of atoms that also have a sort that the formula does not have", 0, 1),
     ),
 )

@@ -123,7 +123,7 @@ class TypeFuzz(TermStrategy[Chain]):
 
 ENTRY = StrategyEntry(
     "typefuzz",
-    "generative type-aware mutation: subterms replaced by operators over terms at hand, in chains",
+    "generative type-aware mutation: subterms replaced by operators over existing terms, in chains",
     "seeds",
     "nothing",
     TypeFuzz,

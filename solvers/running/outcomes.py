@@ -241,7 +241,7 @@ def _decide(reading: _Reading, run: Run, says: Says) -> tuple[Outcome, str]:
     if run.ended in ("memory", "output"):
         return Outcome.MEMOUT, f"killed: over its {run.ended} limit"
     if run.signal == signal.SIGKILL or run.code in says.memout_codes:
-        return Outcome.MEMOUT, notes.get("memory", "killed from outside, as when memory is out")
+        return Outcome.MEMOUT, notes.get("memory", "killed from outside, for example because memory ran out")
     return _decide_by_answers(reading, run)
 
 

@@ -447,7 +447,7 @@ def test_what_is_asked_about_an_error_does_not_keep_a_campaign_from_stopping_at_
 def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
     events = events_of(tmp_path, double("honest"), 1000)
     next(events)
-    with pytest.raises(InUse, match="another campaign works on this folder"):
+    with pytest.raises(InUse, match="another campaign uses this folder"):
         next(events_of(tmp_path, double("honest"), 1))
     events.close()
 

@@ -139,4 +139,4 @@ def test_the_same_seed_gives_the_same_findings(
 def test_what_depends_on_time_does_not_go_with_it(exhume: Callable[..., Ended], tmp_path: Path) -> None:
     ended = exhume(*HUNT, "--solver", "z3", "--rlimit", 9, "--bandit", "--out", tmp_path)
     assert ended.code == 2
-    assert "--rlimit does not go with --bandit" in ended.err
+    assert "--rlimit cannot be used with --bandit" in ended.err

@@ -37,7 +37,7 @@ def test_a_solver_that_accepts_a_test_or_only_runs_out_of_time_is_not(counts: di
 
 
 def test_a_solver_that_says_nothing_is_named_too() -> None:
-    assert str(Refusal("s", 2, 2, "")) == "s refused all 2 tests: it said nothing"
+    assert str(Refusal("s", 2, 2, "")) == "s refused all 2 tests: no message"
 
 
 def test_first_words_are_one_line_that_is_not_long() -> None:

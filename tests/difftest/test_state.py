@@ -106,7 +106,7 @@ def test_two_hunts_do_not_share_a_folder_and_a_dead_one_holds_nothing(tmp_path: 
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    with pytest.raises(InUse, match=rf"another campaign works on this folder \(process {holder.pid} on "):
+    with pytest.raises(InUse, match=rf"another campaign uses this folder \(process {holder.pid} on "):
         CampaignState.open(tmp_path, {})
     holder.kill()
     holder.wait()

@@ -77,7 +77,7 @@ class Fixed:
 def test_two_builds_into_one_folder(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
     with Store(tmp_path / "bugs"):
         done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs")
-    assert (done.code, "another build works on this folder" in done.said) == (2, True)
+    assert (done.code, "another build uses this folder" in done.said) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -404,7 +404,7 @@ def test_what_cannot_be_measured_is_one_line(
     assert ended.code == 2 and "a map of another build" in ended.said
     before = corpus.read_bytes()
     ended = exhume("solvers", "coverage", spec(toy), "--formulas", folder, "--out", corpus)
-    assert ended.code == 2 and "no coverage map, but another database" in ended.said
+    assert ended.code == 2 and "not a coverage map, but another database" in ended.said
     assert corpus.read_bytes() == before
     other = tmp_path / "other"
     other.mkdir()
@@ -429,9 +429,9 @@ def test_files_of_other_compilers_and_broken_ones_are_errors(toy: Path, tmp_path
             ObjectFile(file, lambda file, number: number)
     for data in (b"", b"gcno", b"x" * 99):
         file.write_bytes(data)
-        with pytest.raises(BadCounts, match="no file of gcov"):
+        with pytest.raises(BadCounts, match="not a gcov file"):
             ObjectFile(file, lambda file, number: number)
-        with pytest.raises(BadCounts, match="no file of gcov"):
+        with pytest.raises(BadCounts, match="not a gcov file"):
             read_counts(file)
     idents = list(made._spans)
     cut = 0

@@ -170,7 +170,7 @@ def test_what_the_ledger_lists_is_not_filed_again(
     ledger.write_text(f'[[finding]]\nkey = "{found["key"]}"\nstate = "wont-fix"\n')
     ended = exhume(*replay, "--out", tmp_path / "third", "--ledger", ledger)
     assert ended.code == 0
-    assert "1 of 1 files show no new bug" in ended.out and "1 seen that are listed as known" in ended.out
+    assert "1 of 1 files show no new bug" in ended.out and "known and not reported: 1" in ended.out
     imported = ("triage", tmp_path / "third", "--import", tmp_path / "more", "--ledger", ledger)
     assert "0 new findings" in exhume(*imported).err
     assert list((tmp_path / "third" / "findings").iterdir()) == []

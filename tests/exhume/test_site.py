@@ -143,7 +143,7 @@ def test_only_an_earlier_site_is_replaced(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (site / "old.html").exists()
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bugs", "site"]
     (site / "data" / "site.json").unlink()
-    with pytest.raises(BadOutput, match="is no site"):
+    with pytest.raises(BadOutput, match="is not a site"):
         write(tmp_path, planted_bug())
 
 

@@ -21,7 +21,7 @@ LONGEST = 4 << 20
 STATES = {
     State.AFFECTED: ("✗", "bad", "shows the bug"),
     State.FREE: ("✓", "good", "does not show it"),
-    State.SKIPPED: ("?", "open", "says nothing of it"),
+    State.SKIPPED: ("?", "open", "undecided"),
     None: ("·", "none", "was not run"),
 }
 _LONGEST_CELL = 500

@@ -80,7 +80,7 @@ def write_site(
     """
     folder = folder.resolve()
     if folder.exists() and not (folder / _MARK).is_file():
-        raise BadOutput(f"{folder} exists already and is no site: name a new folder")
+        raise BadOutput(f"{folder} exists already and is not a site: name a new folder")
     bugs = list(benchmark.bugs.values())
     try:
         with _draft_of(folder) as draft:

@@ -239,7 +239,7 @@ ENTRY = StrategyEntry(
     CongruenceStrategy,
     frozenset(("seeds",)),
     (
-        Setting("tests", 8, "tests made of one seed formula", 1, 1000),
+        Setting("tests", 8, "tests made from one seed formula", 1, 1000),
         Setting("different", 0.15, "share of tests of two values that differ", 0, 1),
     ),
 )

@@ -46,8 +46,8 @@ PER_PAIR = 10
 """Tests in a row that come from one pair of seeds."""
 
 SETTINGS = (
-    Setting("pairs", 2, "how many pairs of variables are fused at most", 1, 100),
-    Setting("answer", "both", "which formulas are joined", choices=("both", "sat", "unsat")),
+    Setting("pairs", 2, "maximum number of fused pairs of variables", 1, 100),
+    Setting("answer", "both", "the answer of the formulas that are joined", choices=("both", "sat", "unsat")),
 )
 
 _SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -276,7 +276,7 @@ def _new_name(base: str, taken: set[str]) -> str:
 
 ENTRY = StrategyEntry(
     "fusion",
-    "two seeds of one answer joined by new variables that are functions of one variable of each",
+    "two seeds with the same answer, joined by new variables that are functions of a variable of each",
     "seeds with known answers",
     "sat or unsat, the seeds' own",
     FusionStrategy,

@@ -29,7 +29,7 @@ _REPEATS = 8
 """So often a link is mutated further where the chain had it before; a short formula has few operators."""
 
 COMMON_SETTINGS = (
-    Setting("chain", 30, "tests made of one seed, each mutated from the one before", 1, 10_000),
+    Setting("chain", 30, "tests made from one seed, each mutated from the one before", 1, 10_000),
     Setting("mutations", 1, "mutations between two tests of a chain", 1, 1000),
     Setting(
         "operators", "", "file of operators to use instead of the theories', in the syntax of theory files"

@@ -27,8 +27,8 @@ TURN = 25
 """Tests in a row that come from one seed. Valuing a seed costs as much as making about a hundred tests."""
 
 SETTINGS = (
-    Setting("amax", 64, "Amax: most assertions of a test", 1, 10_000),
-    Setting("dmax", 64, "Dmax: greatest depth of connectives in an assertion", 1, 10_000),
+    Setting("amax", 64, "Amax: maximum number of assertions in a test", 1, 10_000),
+    Setting("dmax", 64, "Dmax: maximum depth of connectives in an assertion", 1, 10_000),
     Setting("nc", 0, "NC: size of the construction pool; 0: 200 to 1500 by the seed's size", 0, 100_000),
     Setting("nm", 0, "NM: tests per construction pool; 0: 300 to 1000 by the seed's size", 0, 100_000),
 )

@@ -67,7 +67,7 @@ def test_a_run_out_of_less_time_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_two_builds_into_one_folder_are_one_too_many(tmp_path: Path) -> None:
-    with Store(tmp_path), pytest.raises(BadOutput, match="another build works on this folder"):
+    with Store(tmp_path), pytest.raises(BadOutput, match="another build uses this folder"):
         Store(tmp_path)
     Store(tmp_path).__exit__()
 

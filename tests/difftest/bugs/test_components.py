@@ -71,5 +71,5 @@ def test_other_solvers_have_no_files(clone: Path) -> None:
 
 
 def test_a_folder_that_is_no_clone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DifftestError, match="is no clone of a git repository"):
+    with pytest.raises(DifftestError, match="is not a clone of a git repository"):
         Clones([tmp_path / "none"])
