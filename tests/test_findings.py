@@ -153,6 +153,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-special-relation-get-model-segfault", 1, "z3", [], SEGV),
     ("z3-special-relation-get-model-segfault", 2, "z3", [], ("Sort mismatch at argument #1",)),
     ("z3-special-relation-quantifier-segfault", 0, "z3", [], SEGV),
+    ("z3-string-consequences", 0, "z3", [], 'sat (=> true (= a "")) sat'),
+    ("z3-string-consequences", 1, "z3", [], "sat (=> p (= b 0)) sat"),
     ("z3-tan-wrong-sat", 0, "z3", [], "sat"),
     ("z3-tan-wrong-sat", 0, "cvc5", [], "unsat"),
     ("z3-tan-wrong-sat", 1, "z3", [], "sat"),

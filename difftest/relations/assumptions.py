@@ -30,4 +30,4 @@ def _claims(case: Case) -> Iterator[Claim]:
         yield Claim((case.text(asserted, question, head=head),), Rule.SAME, WHY)
 
 
-RELATION = Relation("assumptions", "assumptions are answered otherwise than assertions", _claims)
+RELATION = Relation("assumptions", "assumptions are answered differently from assertions", _claims)

@@ -28,6 +28,7 @@ from smtlib.script import read_script
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
 from solvers.options import OptionTable, option_table
+from solvers.report_form import Kind as ReportKind
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
@@ -240,7 +241,7 @@ class Relation:
     ``answers`` are those of the test that it needs. ``command`` is one that the solver must have. ``place``
     goes into the keys of findings where it is not the answers to formulas that are at fault, but what the
     solver gives besides. ``fits`` says whether it can be used with a solver. ``finding_class`` is that of its
-    violations.
+    violations, ``kind`` what reports call them; None: a wrong result if it has a place, else a wrong answer.
     """
 
     name: str
@@ -251,6 +252,12 @@ class Relation:
     command: str = ""
     fits: Callable[[Solver], bool] = lambda solver: True
     finding_class: str = CONTRADICTION
+    kind: ReportKind | None = None
+
+    @property
+    def reported_as(self) -> ReportKind:
+        """What reports call its violations."""
+        return self.kind or (ReportKind.RESULT if self.place else ReportKind.ANSWER)
 
     def is_for(self, solver: Solver) -> bool:
         """Whether it says something of this solver."""

@@ -17,4 +17,4 @@ def _claims(case: Case) -> Iterator[Claim]:
         yield Claim((case.text(question=f"({COMMAND} {row})"),), Rule.SAME, WHY.format(row))
 
 
-RELATION = Relation("by-tactic", "a tactic answers otherwise than the solver does", _claims, command=COMMAND)
+RELATION = Relation("by-tactic", "a tactic answers differently from the solver", _claims, command=COMMAND)

@@ -16,6 +16,7 @@ from smtlib.commands import declaration_text, print_command
 from smtlib.horn import Clause, NotHorn, read_clauses
 from smtlib.printer import all_of, print_term, quantified, sort_text
 from smtlib.terms import Declaration, Term, declarations_in
+from solvers.report_form import Kind
 from solvers.running.script import Script
 
 WHY = (
@@ -122,8 +123,9 @@ def _claims(case: Case) -> Iterator[Claim]:
 
 RELATION = Relation(
     "fixedpoint",
-    "rules are answered otherwise than the same Horn clauses",
+    "rules are answered differently from the same Horn clauses",
     _claims,
     place="fixedpoint",
+    kind=Kind.ANSWER,
     command="query",
 )

@@ -32,5 +32,5 @@ def _claims(case: Case) -> Iterator[Claim]:
 
 
 RELATION = Relation(
-    "goals", "the goals of a tactic are answered otherwise than the formula", _claims, command="apply"
+    "goals", "the goals of a tactic are answered differently from the formula", _claims, command="apply"
 )

@@ -127,5 +127,5 @@ def _claims(case: Case) -> Iterator[Claim]:
 
 
 RELATION = Relation(
-    "horn", "Horn clauses are answered otherwise than what they derive in a few rounds", _claims
+    "horn", "Horn clauses are answered differently from what they derive in a few rounds", _claims
 )

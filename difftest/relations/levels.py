@@ -27,4 +27,4 @@ def _claims(case: Case) -> Iterator[Claim]:
         yield Claim(("\n".join([*case.head, *before, *inner, *second]) + "\n",), Rule.SAME, DEEP)
 
 
-RELATION = Relation("levels", "a script with push and pop is answered otherwise than without", _claims)
+RELATION = Relation("levels", "a script with push and pop is answered differently from one without", _claims)

@@ -13,6 +13,7 @@ from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
 from smtlib.commands import print_command
 from smtlib.printer import print_term
 from smtlib.terms import postorder
+from solvers.report_form import Kind
 from solvers.running.script import Script
 
 _OPTION = "(set-option :produce-models true)"
@@ -49,4 +50,6 @@ def _claims(case: Case) -> Iterator[Claim]:
     yield Claim((own_spelling(case.solver, found.loose or found.formula),), Rule.SAT, WHY)
 
 
-RELATION = Relation("own-model", "the solver refutes its own model", _claims, ("sat",), "model")
+RELATION = Relation(
+    "own-model", "the solver refutes its own model", _claims, ("sat",), "model", kind=Kind.MODEL
+)

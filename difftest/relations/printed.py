@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from difftest.relations.base import Case, Claim, Relation, Rule, listed
 from smtlib.reader import sexp_text
+from solvers.report_form import Kind
 
 WHY = "The second script has the assertions of the first as the solver prints them (get-assertions)."
 _OPTION = "(set-option :produce-assertions true)"
@@ -17,5 +18,5 @@ def _claims(case: Case) -> Iterator[Claim]:
 
 
 RELATION = Relation(
-    "printed", "assertions are answered otherwise after they were printed", _claims, place="printed"
+    "printed", "printed assertions are answered differently", _claims, place="printed", kind=Kind.PRINTING
 )

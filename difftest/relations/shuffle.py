@@ -72,4 +72,4 @@ def _claims(case: Case) -> Iterator[Claim]:
         yield Claim((case.text(terms, QUESTION, head=head),), Rule.SAME, WHY)
 
 
-RELATION = Relation("shuffle", "the same script with other names and orders is answered otherwise", _claims)
+RELATION = Relation("shuffle", "a script with other names and orders is answered differently", _claims)

@@ -42,7 +42,7 @@ def facts_of(found: FindingFolder, form: Form) -> dict[str, str]:
     """The items of the fact line, by name."""
     options = list(options_of(found, form))
     facts = {
-        Fact.KIND: str(class_of_finding(found).reported_as),
+        Fact.KIND: str(class_of_finding(found).kind_in_report(found)),
         Fact.OPTIONS: ", ".join(options) or ("not known" if telling_options(found) else "default"),
         Fact.THEORIES: ", ".join(name for name in found.theories if name != "Core") or "none",
         Fact.LANGUAGE: _language(found),

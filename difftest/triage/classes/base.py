@@ -113,9 +113,13 @@ class FindingClass:
     outlasts_falsehood = False
     """Whether a formula that is plainly unsatisfiable may show it."""
     reported_as = Kind.RESULT
-    """What the fact line of a report calls it."""
+    """What the fact lines of reports call it."""
     follows_from_options = False
     """Whether the same option alone makes two findings one cause, whatever else is in the formula."""
+
+    def kind_in_report(self, found: FindingFolder) -> Kind:
+        """What the fact line of the finding's report calls it."""
+        return self.reported_as
 
     # How it shows
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difftest.relations import find_relations
+from difftest.relations.base import Relation
 from difftest.triage.classes.base import FindingClass, Hearing
 from difftest.triage.evidence import Evidence, third_solvers
 from difftest.triage.folder import FindingFolder
@@ -38,13 +40,27 @@ class Contradiction(FindingClass):
                         f"{third.name_and_release} says {' '.join(map(str, verdict.answers))} to {name}"
                     )
 
+    def kind_in_report(self, found: FindingFolder) -> Kind:
+        """What its relation says is at fault."""
+        relation = _relation_of(found)
+        return relation.reported_as if relation is not None else self.reported_as
+
     def headline(self, found: FindingFolder) -> str:
-        """That it contradicts itself."""
-        return "contradicts itself"
+        """That it contradicts itself, or what else is wrong."""
+        relation = _relation_of(found)
+        if relation is None or relation.reported_as is Kind.ANSWER:
+            return "contradicts itself"
+        return relation.about
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Answers that are possible together."""
         return f"Answers that can all be right. {found.reason}".rstrip()
+
+
+def _relation_of(found: FindingFolder) -> Relation | None:
+    """The relation that is violated; None if this version does not know it."""
+    oracle = found.data.get("oracle")
+    return next((relation for relation in find_relations() if relation.name == oracle), None)
 
 
 CLASS = Contradiction()

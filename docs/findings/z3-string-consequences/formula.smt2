@@ -1,0 +1,6 @@
+(declare-const a String)
+(declare-const b Int)
+(assert (= (str.from_int b) (str.++ a "0")))
+(get-consequences () (a))
+(check-sat-assuming ((not (= a ""))))
+(get-value (a b))
