@@ -181,11 +181,15 @@ def asking(script: Script, check: int) -> bytes:
 
 
 def with_models(solver: Solver) -> Solver:
-    """The solver with the options that it needs to print models and values in SMT-LIB."""
-    if solver.family not in PROFILES:
+    """The solver as its users run it, with the options that it needs to print models and values in SMT-LIB.
+
+    It does not check its models: cvc5 then keeps one that a later command would spoil.
+    """
+    profile = PROFILES.get(solver.family)
+    if profile is None:
         return solver
-    more = tuple(option for option in PROFILES[solver.family].models if option not in solver.checks)
-    return replace(solver, checks=(*solver.checks, *more)) if more else solver
+    own = [option for option in solver.checks if option not in (*profile.checks, *profile.models)]
+    return replace(solver, checks=(*own, *profile.models))
 
 
 def _after_answer(run: Run, check: int) -> str:

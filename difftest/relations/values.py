@@ -1,11 +1,13 @@
-"""The values that a solver gives for terms satisfy the formula together."""
+"""The values that a solver gives for terms satisfy the formula together, also after another command that asks
+about the model or simplifies a term.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from difftest.models.cross_check import own_spelling
-from difftest.relations.base import Case, Claim, Relation, Rule, listed
+from difftest.relations.base import Case, Claim, Relation, Rule, has_command, listed
 from smtlib.printer import print_term
 from smtlib.reader import sexp_text
 from smtlib.terms import Kind
@@ -15,6 +17,14 @@ WHY = (
 )
 _OPTION = "(set-option :produce-models true)"
 _MOST = 12
+# What may be asked before the values, and the option that it takes.
+_BEFORE = {
+    "get-assertions": "produce-assertions",
+    "get-model": "produce-models",
+    "get-learned-literals": "produce-learned-literals",
+    "get-difficulty": "produce-difficulty",
+    "simplify": "",
+}
 
 
 def _claims(case: Case) -> Iterator[Claim]:
@@ -23,9 +33,13 @@ def _claims(case: Case) -> Iterator[Claim]:
     texts = [print_term(term) for term in sorted(terms, key=lambda t: bool(t.args))[:_MOST]]
     if not texts:
         return
-    printed = case.printed(
-        case.text(question=case.question(f"(get-value ({' '.join(texts)}))"), before=[_OPTION]), "sat"
-    )[0]
+    options, asked = [_OPTION], ""
+    command = case.chance.choice(["", *(name for name in _BEFORE if has_command(case.solver, name))])
+    if command:
+        asked = f"({command} {texts[0]})" if command == "simplify" else f"({command})"
+        options += [f"(set-option :{option} true)" for option in filter(None, [_BEFORE[command]])]
+    text = case.text(question=case.question(f"{asked}(get-value ({' '.join(texts)}))"), before=options)
+    printed = case.printed(text, "sat")[-1]
     values = [sexp_text(listed(pair, length=2)[1]) for pair in listed(printed)]
     if len(values) == len(texts):
         equations = [f"(= {term} {value})" for term, value in zip(texts, values, strict=True)]
