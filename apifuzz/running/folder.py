@@ -14,7 +14,7 @@ from apifuzz.running.faults import FATAL
 from apifuzz.running.setup import Setup
 from apifuzz.trace import TraceError, read_trace
 from base.errors import ExhumeError
-from difftest.triage.folder import FindingFolder, read_some
+from difftest.triage.folder import FindingFolder, read_some, words_in
 from difftest.triage.markdown import plain
 from smtlib.mentions import theories_in
 from solvers.registry import PROFILES
@@ -70,6 +70,11 @@ class CallsFolder(FindingFolder):
     def tested(self) -> str:
         """The calls, in SMT-LIB where they can be said there."""
         return read_some(self.path / FORMULA) or self.calls
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Those of the calls, too: not all can be said in SMT-LIB."""
+        return super().words | words_in(self.calls, "")
 
     @property
     def command_lines(self) -> str:

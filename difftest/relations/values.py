@@ -12,9 +12,7 @@ from smtlib.printer import print_term
 from smtlib.reader import sexp_text
 from smtlib.terms import Kind
 
-WHY = (
-    "The second script asserts the formula and the values that the solver gives for terms of it in one model."
-)
+WHY = "The second script asserts the formula and values of its terms that the solver gives in one model{}."
 _OPTION = "(set-option :produce-models true)"
 _MOST = 12
 # What may be asked before the values, and the option that it takes.
@@ -42,8 +40,9 @@ def _claims(case: Case) -> Iterator[Claim]:
     printed = case.printed(text, "sat")[-1]
     values = [sexp_text(listed(pair, length=2)[1]) for pair in listed(printed)]
     if len(values) == len(texts):
+        why = WHY.format(f", after {command}" if command else "")
         equations = [f"(= {term} {value})" for term, value in zip(texts, values, strict=True)]
-        yield Claim((own_spelling(case.solver, case.text([*case.asserted, *equations])),), Rule.SAT, WHY)
+        yield Claim((own_spelling(case.solver, case.text([*case.asserted, *equations])),), Rule.SAT, why)
 
 
 RELATION = Relation("values", "values of terms do not satisfy the formula", _claims, ("sat",), "values")
