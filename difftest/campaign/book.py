@@ -305,7 +305,9 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        words = words_in(result.key.text, candidate.reason) if result.key is not None else frozenset()
+        words = frozenset[str]()
+        if result.key is not None:
+            words = words_in(result.key.text, candidate.reason, candidate.culprit or "")
         is_known = self._is_known_error(candidate.key, words)
         if not is_known:
             yield from self._enter(result, candidate)

@@ -29,6 +29,8 @@ READER = "read.py"
 """The name of the program in reports that reads the input where a solver has none."""
 _MOST_READ = 1 << 20
 _WORD = re.compile(r"[^\s();,.]+")
+OPTION_WORDS = re.compile(r"[^\s(),=]+")
+"""What an option consists of: its name, and words of its value."""
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
 
 
@@ -285,8 +287,9 @@ class FindingFolder:
 
     @property
     def words(self) -> frozenset[str]:
-        """The words of the formula, as far as a reduction came with it, and of the reason."""
-        return words_in(read_some(self.path / REDUCED) or self.tested, self.reason)
+        """The words of the formula, as far as a reduction came with it, of the reason and of the options."""
+        solver = str(self.accused.get("name", ""))
+        return words_in(read_some(self.path / REDUCED) or self.tested, self.reason, solver)
 
     @property
     def command_lines(self) -> str:
@@ -369,11 +372,13 @@ class FindingFolder:
         return shown.replace(ORIGINAL, self.file)
 
 
-def words_in(text: str, reason: str) -> frozenset[str]:
-    """The words of a script without comments, options without their colon, and those of the reason why a
-    solver is wrong, which may name a tactic.
+def words_in(text: str, reason: str, solver: str = "") -> frozenset[str]:
+    """The words of a script without comments, options without their colon, those of the reason why a solver
+    is wrong, which may name a tactic, and those of the options in the solver's name.
     """
-    return frozenset(word.removeprefix(":") for word in (*lexemes(text), *_WORD.findall(reason)))
+    options = OPTION_WORDS.findall(solver.partition("[")[2].removesuffix("]"))
+    words = (*lexemes(text), *_WORD.findall(reason), *options)
+    return frozenset(word.removeprefix(":") for word in words)
 
 
 def read_some(file: Path) -> str:

@@ -45,7 +45,7 @@ from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles.base import names_in
 from difftest.triage.exports import worst_first
-from difftest.triage.folder import FindingFolder
+from difftest.triage.folder import OPTION_WORDS, FindingFolder
 from difftest.triage.key import Key, count_under
 from difftest.triage.kinds import title_of
 from difftest.triage.renamed import current_key
@@ -61,8 +61,6 @@ ANY = "*"
 """What a cause says that has to be of no class, or at no place."""
 _HEAD = "# What was reported, and what became of it: exhume triage --mark adds to it.\n"
 _MOST_BYTES = 16 << 20
-# What an option consists of: its name, and words of its value.
-_OPTION_WORDS = re.compile(r"[^\s(),=]+")
 _WEEK = datetime.timedelta(days=7)
 # What allocators and sanitizers print about memory that is written or read where it must not be.
 _MEMORY_ERROR = re.compile(
@@ -83,7 +81,7 @@ class KnownCause:
 
     def fits(self, key: Key, words: frozenset[str]) -> bool:
         """Whether a finding may show it, by its general key and the words of its formula and reason."""
-        options = _OPTION_WORDS.findall(",".join(key.options))
+        options = OPTION_WORDS.findall(",".join(key.options))
         return (
             self.finding_class in (ANY, key.finding_class)
             and self.solver in names_in(key.solver_alone)

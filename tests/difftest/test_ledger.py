@@ -113,6 +113,15 @@ def test_a_cause_is_known_by_the_reason(tmp_path: Path) -> None:
     assert Ledger([Entry(str(known), Became.SEEN, cause=known)]).find(found.key, found.words) is not None
 
 
+def test_a_cause_of_a_crash_is_known_by_the_options_of_the_solver() -> None:
+    place = "generic_model_converter.cpp:*"
+    ledger = Ledger([cause("elim-predicates", "check-sat-using", place=place, kind="crash")])
+    for solver, is_known in (("z3-5.4.1[check-sat-using=elim-predicates]", True), ("z3-5.4.1", False)):
+        words = words_in("", "", solver)
+        found = ledger.find("crash|z3-5.4.1|generic_model_converter.cpp:34", words)
+        assert (found is not None) == is_known
+
+
 def test_the_cause_of_a_finding_is_noted(tmp_path: Path) -> None:
     found = FindingFolder.read(write(tmp_path / "f", key="soundness|z3-4.8.5+cvc4|ArraysEx|const"))
     (found.path / "reduced.smt2").write_text(HORN)

@@ -1,0 +1,6 @@
+(set-option :produce-abducts true)
+(set-option :rlimit-per 20000)
+(set-logic QF_BV)
+(declare-const c (_ BitVec 8))
+(assert (= c c))
+(get-abduct A false)

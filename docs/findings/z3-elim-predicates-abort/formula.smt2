@@ -1,0 +1,6 @@
+(declare-const a Bool)
+(declare-const b Bool)
+(declare-const c Bool)
+(assert (or a (exists ((w Bool)) b)))
+(assert (=> a (distinct 0.0 1.0) c))
+(check-sat-using elim-predicates)

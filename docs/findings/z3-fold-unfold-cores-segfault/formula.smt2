@@ -1,0 +1,8 @@
+(set-option :produce-unsat-cores true)
+(declare-const a (_ BitVec 8))
+(declare-const b (_ BitVec 8))
+(declare-const c (_ BitVec 8))
+(assert (= #x00 #x81))
+(assert (! (= #x2e (bvadd b a)) :named first))
+(assert (! (= c #x81) :named second))
+(check-sat-using fold-unfold)
