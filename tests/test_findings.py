@@ -149,6 +149,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-quantified-array-one-element", 0, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "cvc5", [], "unsat"),
+    ("z3-reduce-args-map-wrong-sat", 0, "z3", [], "sat unsat"),
+    ("z3-reduce-args-map-wrong-sat", 1, "z3", [], "sat unsat"),
     ("z3-seq-contains-array-wrong-sat", 0, "z3", [], "sat"),
     ("z3-seq-contains-array-wrong-sat", 1, "z3", [], "unsat"),
     ("z3-sls-strings-not-implemented", 0, "z3", ["smt.sls.enable=true"], ("Line: 338",)),

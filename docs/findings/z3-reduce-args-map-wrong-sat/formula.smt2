@@ -1,0 +1,7 @@
+(declare-fun f (Int) Int)
+(declare-const a (Array Int Int))
+(assert (= (select a 0) 0))
+(assert (= (f 0) 2))
+(assert (= (select ((_ map f) a) 0) 1))
+(check-sat-using (then reduce-args smt))
+(check-sat)
