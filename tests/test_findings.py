@@ -79,6 +79,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-qe-string-recursion-segfault", 0, "cvc5", [], SEGV),
     ("cvc5-qe-string-recursion-segfault", 1, "cvc5", [], SEGV),
     ("cvc5-qe-string-recursion-segfault", 2, "cvc5", [], SEGV),
+    ("cvc5-qe-recursive-definition-abort", 0, "cvc5", [], ("quantifiers_attributes.cpp",)),
     ("cvc5-qe-then-unsat", 0, "cvc5", [], "false unsat"),
     ("cvc5-qe-then-unsat", 0, "cvc5", ["--incremental"], "false sat"),
     ("cvc5-qe-then-unsat", 1, "cvc5", [], "sat"),

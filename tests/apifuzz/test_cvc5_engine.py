@@ -426,6 +426,15 @@ def test_terms_read_back() -> None:
     kit.perform(calls.ReadBack(kit.term("=", BOOL, half, kit.term("to_real", REAL, x))))
 
 
+@pytest.mark.parametrize("bits", ["1" + "00100110101" + "1" * 52, "0" + "1" * 63, "1" + "1" * 11 + "0" * 52])
+def test_floating_point_numbers_are_compared_by_their_bits(bits: str) -> None:
+    manager = cvc5.TermManager()
+    parts = [manager.mkBitVector(len(part), part, 2) for part in (bits[0], bits[1:12], bits[12:])]
+    made = manager.mkTerm(cvc5.Kind.FLOATINGPOINT_FP, *parts)
+    assert reads_alike(made, manager.mkFloatingPoint(11, 53, manager.mkBitVector(64, bits, 2)))
+    assert not reads_alike(made, manager.mkFloatingPoint(11, 53, manager.mkBitVector(64, "0" * 64, 2)))
+
+
 def test_what_reads_back_otherwise_is_found() -> None:
     manager = cvc5.TermManager()
     reader = Reader(manager)

@@ -26,7 +26,7 @@ def reads_alike(one: Any, two: Any) -> bool:
     Bound variables and some symbols are new ones of the same name after reading, and some kinds that differ
     inside are one from the outside. What is printed as ``(- 5)`` is read as a negation: numbers are compared
     by value. A constant sequence is printed as units and read as a term of these: sequences are compared by
-    their elements.
+    their elements. An application of ``fp`` to values is read as a value: both are compared by their bits.
     """
     return first_difference(one, two, _shape) is None
 
@@ -40,6 +40,8 @@ def _shape(term: Any) -> tuple[tuple[Any, ...], Sequence[Any]]:
         return (str(term.getSort()), number), ()
     if (elements := _elements(term)) is not None:
         return (Kind.SEQ_CONCAT, str(term.getSort())), elements
+    if (bits := _bits(term)) is not None:
+        return (str(term.getSort()), bits), ()
     indices: tuple[str, ...] = ()
     if term.hasOp() and term.getOp().isIndexed():
         operator = term.getOp()
@@ -72,6 +74,18 @@ def _elements(term: Any) -> list[Any] | None:
         parts = [_elements(part) for part in term]
         return None if None in parts else [element for part in parts for element in part or ()]
     return None
+
+
+def _bits(term: Any) -> str | None:
+    """Those of a floating-point number; None for other terms."""
+    if term.isFloatingPointNaN():
+        return "NaN"
+    if term.isFloatingPointValue():
+        return str(term.getFloatingPointValue()[2].getBitVectorValue())
+    if term.getKind() is not Kind.FLOATINGPOINT_FP or not all(part.isBitVectorValue() for part in term):
+        return None
+    sign, exponent, significand = (part.getBitVectorValue() for part in term)
+    return "NaN" if "0" not in exponent and "1" in significand else sign + exponent + significand
 
 
 class Reader:

@@ -1,0 +1,6 @@
+(set-logic ALL)
+(declare-const p Bool)
+(define-fun-rec f ((a Int)) Int (ite p a 0))
+(get-qe (forall ((x Int)) p))
+(assert p)
+(get-qe (forall ((x Int)) p))
