@@ -121,7 +121,8 @@ class Conversation:
                 try:
                     view = view[os.write(self._in, view) :]
                 except BlockingIOError:
-                    self._wait(deadline)
+                    if not self._wait(deadline):
+                        return  # It closed its output, and may never read the rest.
                 except BrokenPipeError:
                     return  # It may have answered before it ended.
         finally:

@@ -89,6 +89,14 @@ def test_a_solver_that_is_silent_or_floods_is_killed() -> None:
         talk("import sys\nwhile True: sys.stdout.write('(' + 'x ' * 10000)").ask("(x)")
 
 
+def test_a_solver_that_closed_its_output_and_does_not_read_is_not_written_to() -> None:
+    deaf = talk("import os, time; os.close(1); time.sleep(60)", seconds=5.0)
+    used = time.process_time()
+    with pytest.raises(Ended):
+        deaf.ask("x" * 500_000)
+    assert time.process_time() - used < 2
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_nothing_of_a_solver_is_left() -> None:
     conversation = talk(
