@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from difftest.errors import DifftestError
 from difftest.triage.markdown import sentence
 from difftest.triage.renamed import current_key, current_theory
 from smtlib.scanner import lexemes
+from solvers.running.process import signal_name
 
 FORMAT = 2
 """The version of finding.json; raised when a key changes its meaning or goes. Earlier ones are read."""
@@ -51,7 +51,7 @@ class Transcript:
     @property
     def ending(self) -> str:
         """How it ended, for people: ``Exit status 139 (SIGSEGV).``; empty for status 0."""
-        name = next((s.name for s in signal.Signals if s == self.code - 128), "")
+        name = signal_name(self.code - 128)
         return f"Exit status {self.code}{name and f' ({name})'}." if self.code else ""
 
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from solvers.running.process import clean_environment
+from solvers.running.process import clean_environment, signal_name
 
 SECONDS = 20.0
 """How long one answer may take. The limits of a whole run are set by its runner."""
@@ -39,7 +39,7 @@ class Ended(Exception):
 
     def __init__(self, code: int, said: str) -> None:
         self.signal = -code if code < 0 else None
-        how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        how = (signal_name(-code) or f"signal {-code}") if code < 0 else f"exit status {code}"
         super().__init__(f"the solver ended ({how}){': ' + said if said else ''}")
         self.said = said
 

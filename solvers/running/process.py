@@ -207,6 +207,11 @@ class Supervisor:
         return self._process
 
 
+def signal_name(number: int) -> str:
+    """``SIGABRT``; empty where it has no name, as most real-time signals."""
+    return next((known.name for known in signal.Signals if known == number), "")
+
+
 def _receive(fd: int, seconds: float) -> tuple[dict[str, Any], bytes] | None:
     readable, _, _ = select.select([fd], [], [], seconds)
     return _supervisor.receive(fd) if readable else None

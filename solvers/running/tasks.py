@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 
 from solvers.errors import RunnerLost
 from solvers.running import _supervisor
-from solvers.running.process import Limits, Run, Supervisor
+from solvers.running.process import Limits, Run, Supervisor, signal_name
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SLEEPING = 6.0
@@ -120,7 +120,9 @@ class TaskProcess:
             return NoAnswer("timeout", f"no answer in {self._seconds:g} s")
         if run.ended == "memory" or run.code == _NO_MEMORY:
             return NoAnswer("memory", "out of memory")
-        how = signal.Signals(run.signal).name if run.signal else f"exit status {run.code}"
+        how = f"exit status {run.code}"
+        if run.signal:
+            how = signal_name(run.signal) or f"signal {run.signal}"
         if run.ended == "output":
             how = "it printed too much"
         message = run.stderr.strip()[-_MESSAGE:]

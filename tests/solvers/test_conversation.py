@@ -77,6 +77,10 @@ def test_how_a_solver_ended_is_reported() -> None:
     with pytest.raises(Ended, match="SIGABRT") as caught:
         talk("import os; input(); os.abort()").ask("(x)")
     assert caught.value.signal == 6
+    # A real-time signal, which has no name.
+    with pytest.raises(Ended, match="signal 40") as caught:
+        talk("import os; input(); os.kill(os.getpid(), 40)").ask("(x)")
+    assert caught.value.signal == 40
 
 
 def test_a_solver_that_is_silent_or_floods_is_killed() -> None:

@@ -31,6 +31,7 @@ def task(text):
     if text == "spin":
         while True: pass
     if text == "exit": os._exit(3)
+    if text == "real-time": os.kill(os.getpid(), 40)
     if text == "fragile" and len(seen) > 2: os.abort()
     if text == "eat": eaten = b"x" * (192 << 20); time.sleep(1)
     if text == "too much": raise MemoryError
@@ -63,12 +64,24 @@ def answers(process: TaskProcess, *questions: str) -> list[Any]:
 
 
 def test_a_crash_or_a_hang_costs_one_question(troubled: TaskProcess) -> None:
-    asked = ["good", "abort", "hang", "spin", "fragile", "exit", "eat", "too much", "talk", "good"]
+    asked = [
+        "good",
+        "abort",
+        "hang",
+        "spin",
+        "fragile",
+        "exit",
+        "real-time",
+        "eat",
+        "too much",
+        "talk",
+        "good",
+    ]
     late = NoAnswer("timeout", "no answer in 0.4 s")
     full = NoAnswer("memory", "out of memory")
     assert answers(troubled, *asked) == [
         *("good", NoAnswer("crash", "SIGABRT: Fatal failure in foo.cpp:42"), late, late, "fragile"),
-        *(NoAnswer("crash", "exit status 3"), full, full, "talk", "good"),
+        *(NoAnswer("crash", "exit status 3"), NoAnswer("crash", "signal 40"), full, full, "talk", "good"),
     ]
 
 
