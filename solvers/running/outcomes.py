@@ -88,7 +88,7 @@ _MEMORY = re.compile(
 _TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b")
 # cvc5 adds its reason: unknown (INCOMPLETE).
 _REASON = re.compile(r"^unknown \([A-Z_]+\)$")
-_POSITION = re.compile(r"line (\d+),? column (\d+)")
+_POSITION = re.compile(r"line (\d{1,9}),? column (\d{1,9})\b")
 _UNSUPPORTED = {pattern.pattern: pattern for says in _SAYS for pattern in says.unsupported}
 _NOT_ABOUT_FORMULA = any_of(pattern for says in _SAYS for pattern in says.not_about_formula)
 

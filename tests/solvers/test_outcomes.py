@@ -90,6 +90,8 @@ def test_an_error_over_several_lines_is_one_error() -> None:
 
 def test_an_error_that_is_never_closed_does_not_swallow_the_answers() -> None:
     assert verdict(ONE, '(error "line 1 column 1: "odd\nsat\n').answers == (None,)
+    # More digits than int() takes.
+    assert verdict(ONE, f'(error "line 1 column {"9" * 5000}: odd")\nsat\n').answers == (None,)
     assert verdict(TWO, 'sat\n(error "line 3 column 3: model is not available\nunsat\n').answers[1] == "unsat"
 
 
