@@ -213,8 +213,10 @@ def signal_name(number: int) -> str:
 
 
 def _receive(fd: int, seconds: float) -> tuple[dict[str, Any], bytes] | None:
-    readable, _, _ = select.select([fd], [], [], seconds)
-    return _supervisor.receive(fd) if readable else None
+    # select() takes no descriptor above 1023, and a hunt with many jobs has more.
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return _supervisor.receive(fd) if poll.poll(seconds * 1000) else None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

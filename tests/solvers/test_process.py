@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
@@ -259,6 +260,22 @@ def test_closing_a_runner_ends_what_runs_within_it_and_lets_nothing_begin(
     assert {run.ended for run in runs} == {"cancelled"}
     assert time.monotonic() - started < 10
     assert_gone(sleepy.name)
+
+
+def test_a_process_with_many_open_files_can_run_solvers() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("may not open as many files")
+    opened = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    try:
+        while not opened or opened[-1] < 1024:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+        assert run(["true"], LONG).code == 0
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_test_that_kills_its_supervisor_is_reported_and_the_next_one_runs() -> None:
