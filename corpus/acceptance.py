@@ -23,7 +23,7 @@ from solvers.errors import SolverMissing
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
-from solvers.running.runner import Runner
+from solvers.running.runner import LOST, Runner
 from solvers.running.screener import Screener
 from solvers.running.script import Script
 from solvers.running.tasks import NoAnswer, TaskProcess
@@ -179,6 +179,8 @@ class _Runs:
 
     def _ask(self, text: bytes) -> Acceptance:
         verdict = self._screener.judge(self._solver, Script(text), self._limits)
+        if verdict.outcome is Outcome.REFUSED and verdict.detail.startswith(LOST):
+            return Acceptance(True, "crash", verdict.detail)
         if verdict.outcome is Outcome.REFUSED:
             return Acceptance(False, "refused", verdict.detail)
         ended = verdict.outcome in (Outcome.TIMEOUT, Outcome.MEMOUT, Outcome.CRASH)

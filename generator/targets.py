@@ -6,7 +6,8 @@ about the parts of tests, by the questions of :mod:`generator.questions`. A part
 its question; a crash or a timeout is no refusal. So a test depends on the corpus, the seed and the targets'
 versions, and not on when something was asked.
 
-Answers are kept in the cache folder under ``accepted``, a file per target and version.
+Answers are kept in the cache folder under ``accepted``, a file per target and version; crashes and timeouts
+are not.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ class _Target:
         digest = _digest(text)
         if digest not in self._answers:
             (outcome,) = self._ask([text])
-            self._learn([digest], outcome == "accepted" if in_time else outcome != "refused")
+            self._learn([digest], outcome, in_time)
         return self._answers[digest]
 
     def accepts_nodes(self, nodes: Sequence[Node], bound: bool) -> list[bool]:
@@ -261,7 +262,7 @@ class _Target:
         split: list[Sequence[tuple[str, Node]]] = []
         for group, outcome in zip(groups, self._ask(texts), strict=True):
             if outcome == "accepted" or len(group) == 1:
-                self._learn([digest for digest, _ in group], outcome != "refused")
+                self._learn([digest for digest, _ in group], outcome)
             else:
                 split += (group[: len(group) // 2], group[len(group) // 2 :])
         if split:
@@ -270,9 +271,12 @@ class _Target:
     def _ask(self, texts: Sequence[str]) -> list[str]:
         return [a.outcome for a in self._asker().ask([text.encode("utf-8", "replace") for text in texts])]
 
-    def _learn(self, digests: Sequence[str], accepted: bool) -> None:
+    def _learn(self, digests: Sequence[str], outcome: str, in_time: bool = False) -> None:
+        accepted = outcome == "accepted" if in_time else outcome != "refused"
         self._answers.update(dict.fromkeys(digests, accepted))
-        self._keep("".join(f"{digest} {int(accepted)}\n" for digest in digests).encode())
+        # The machine may only have been busy when the target took too long or crashed.
+        if outcome in ("accepted", "refused"):
+            self._keep("".join(f"{digest} {int(accepted)}\n" for digest in digests).encode())
 
     def _asker(self) -> Asker:
         """The process to ask: one that this process started, not one that it was forked from."""

@@ -17,6 +17,9 @@ from solvers.specs import Solver, is_asked
 UNSUPPORTED = re.compile(r"^unsupported\b|option value cannot be modified after initialization", re.MULTILINE)
 """What a library says to a command that its program may know, and to an option that comes too late for it."""
 
+LOST = "runner lost"
+"""How the detail of a verdict begins if there was no run to judge: its supervisor was killed."""
+
 
 class Runner:
     """Runs solvers for one worker, one run at a time; use under ``with``.
@@ -73,7 +76,7 @@ class Runner:
                 return judge(solver.given(script), self.run(solver, script, limits), solver.family)
             except RunnerLost as lost:
                 # The test killed its supervisor: this is counted, and other tests are not affected.
-                why = f"runner lost: {lost}"
+                why = f"{LOST}: {lost}"
         return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
 
     def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:

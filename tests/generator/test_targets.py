@@ -204,6 +204,22 @@ def test_crashes_and_timeouts_are_no_refusals(toy: Toy, extra: str) -> None:
     assert targets.accept_nodes([STRING], bound=False)
 
 
+@pytest.mark.parametrize("extra", ["sleep 60", "kill -9 $PPID", "kill -SEGV $$"])
+def test_what_happened_in_a_bad_moment_is_asked_again_later(toy: Toy, extra: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad moment"
+    spec = toy("str.len", f'if [ -f "{bad}" ]; then {extra}; fi')
+    bad.touch()
+    # It does not accept the simplest script, so it is not asked about others.
+    assert Targets((spec,)).accept_nodes([STRING], bound=False)
+    bad.unlink()
+    targets = Targets((spec,))
+    assert targets.accept_nodes([INT], bound=False)
+    bad.touch()
+    assert targets.accept_nodes([STRING], bound=False)
+    bad.unlink()
+    assert not Targets((spec,)).accept_nodes([STRING], bound=False)
+
+
 @pytest.mark.parametrize(("pattern", "extra"), [(".", ""), ("nothing", "sleep 60")])
 def test_a_target_that_does_not_accept_the_simplest_script_is_not_asked_further(
     toy: Toy, log: Path, pattern: str, extra: str
