@@ -174,8 +174,8 @@ def build_checkout(
     """Build the source in a git checkout as it is now: its commit (``+changed`` with local changes), and the
     program.
 
-    The checkout itself is not written to. A checkout with local changes is built again each time, from the
-    object files of the last time. Raises as :func:`build_release`.
+    The checkout itself is not written to. A checkout with local changes is built again each time, for
+    coverage from the object files of the last time. Raises as :func:`build_release`.
     """
     _require_build(profile)
     if not (checkout / "CMakeLists.txt").is_file():
@@ -186,7 +186,11 @@ def build_checkout(
     is_changed = bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))
     release = f"git-{commit}{'-changed' * is_changed}+{flavour.label}"
     if is_changed:
-        shutil.rmtree(_folder(profile, release), ignore_errors=True)
+        last = _folder(profile, release)
+        if last.is_symlink():
+            last.unlink()
+        else:
+            shutil.rmtree(last, ignore_errors=True)
     program = _build(profile, release, flavour, jobs, lambda work: checkout.resolve(), progress)
     return commit + "+changed" * is_changed, program
 
@@ -290,6 +294,9 @@ def _install(work: Path, final: Path, program: str, keep_objects: bool) -> None:
     if made is None:
         raise BuildFailed(f"the build has made no program {program}; its log: {work / 'build.log'}")
     if keep_objects:
+        # Links that a build left which was killed here, or whose object files were deleted.
+        for link in (work / program, final):
+            link.unlink(missing_ok=True)
         (work / program).symlink_to(made.relative_to(work))
         # Object files name their folder: it keeps its name, and the build is a link to it.
         final.symlink_to(work.name, target_is_directory=True)

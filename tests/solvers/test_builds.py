@@ -157,6 +157,13 @@ def test_a_checkout_is_built_as_it_is(tmp_path: Path) -> None:
     changed, second = build_checkout(Z3, checkout, Flavour(coverage=True), 1)
     assert changed == f"{commit}+changed"
     assert b"0.9.1" in subprocess.run([second, "--version"], capture_output=True, check=True).stdout
+    # Built again, also where the last build was killed before its last step.
+    second.parent.unlink()
+    for version in ("0.9.2", "0.9.3"):
+        (checkout / "main.cpp").write_text(PROGRAM.replace("0.9.0", version))
+        again = build_checkout(Z3, checkout, Flavour(coverage=True), 1)
+        printed = subprocess.run([again[1], "--version"], capture_output=True, check=True).stdout
+        assert again == (changed, second) and version.encode() in printed
     assert {path.name for path in checkout.iterdir()} == {".git", "CMakeLists.txt", "main.cpp"}
 
 
