@@ -128,7 +128,8 @@ def _is_reported(text: str, found: re.Match[str]) -> bool:
 def _answer(found: re.Match[str]) -> str:
     """The answer that a rule found, in the first of the groups that a pattern may have for it."""
     name = _group(found)
-    return _spelled(found[name]) + _more(found.string, found.end(name))
+    answer = _spelled(found[name])
+    return answer + _more(answer, found.string, found.end(name))
 
 
 def _group(found: re.Match[str]) -> str:
@@ -137,13 +138,13 @@ def _group(found: re.Match[str]) -> str:
     return next(name for name in "abcdef" if groups.get(name))
 
 
-def _more(text: str, end: int) -> str:
-    """The answers to further checks that follow one in a text, each after a space."""
+def _more(answer: str, text: str, end: int) -> str:
+    """The answers to further checks that follow ``answer``, which ends at ``end``, each after a space."""
     found = _FOLLOWING.match(text, end)
     if found is None:
         return ""
     if found["twice"]:
-        return " " + text[max(0, end - 7) : end].lower().split("`")[-1].strip("` '\"*(")
+        return f" {answer}"
     return " " + " ".join(re.findall(r"\bunsat|\bsat|\bunknown", found[0].lower()))
 
 

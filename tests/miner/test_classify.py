@@ -56,6 +56,20 @@ def test_rules_of_answers_give_the_right_one() -> None:
     assert expectation_in("z3 says unsat", "text", "z3") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Both checks should return sat twice.", "sat sat"),
+        ("The expected answer is unsat twice.", "unsat unsat"),
+        ("The expected answer is `unsat` in both cases.", "unsat unsat"),
+        ("It should return `unsat,sat`.", "unsat sat"),
+    ],
+)
+def test_answers_to_several_checks_are_read(text: str, answer: str) -> None:
+    found = expectation_in(text, "text", "z3")
+    assert found is not None and found.answer == answer
+
+
 def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] = ()) -> Issue:
     return Issue(
         tracker="Z3Prover/z3",
