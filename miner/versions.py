@@ -255,7 +255,8 @@ _SECONDS = {"m": 60.0, "h": 3600.0, "s": 1.0}
 def ordered(version: str) -> tuple[int, ...]:
     """A key that sorts versions."""
     is_date = version.startswith("20") and version[4:5] == "-"
-    numbers = f"20.{version}" if is_date else version.partition("-")[0]
+    # What follows may be a hash, whose digits say nothing: "1.2.0-dev.19.77ce02b1f", "1.1.0.dev+a9b3".
+    numbers = f"20.{version}" if is_date else re.split(r"-|\.dev", version)[0]
     return tuple(map(int, re.findall(r"\d+", numbers)))
 
 

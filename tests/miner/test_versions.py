@@ -7,7 +7,12 @@ import pytest
 from corpus.records import Comment, Issue
 from miner.classify import classify
 from miner.extract import extract_issue
-from miner.versions import commit_verdicts, mentions, own_mentions
+from miner.versions import commit_verdicts, mentions, ordered, own_mentions
+
+
+def test_the_digits_of_a_hash_are_no_part_of_a_version() -> None:
+    assert ordered("1.1.0.dev+a9b3") == ordered("1.1.0-dev.19.77ce02b1f") == ordered("1.1.0") == (1, 1, 0)
+    assert ordered("2024-03-09") > ordered("4.8.9.20240309") > ordered("4.8.9")
 
 
 @pytest.mark.parametrize(
