@@ -9,15 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
 
+from base.waiting import PATIENCE
 from corpus import schema
 from corpus.errors import (
     BadReference,
@@ -30,6 +32,10 @@ from corpus.errors import (
     explain_open_failure,
     storage_full,
 )
+
+_T = TypeVar("_T")
+_MOMENT = 1.0
+"""What has to be waited for longer, in seconds, is said."""
 
 # DuckDB must not download extensions.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -72,18 +78,11 @@ class Corpus:
     def open(cls, path: Path | str, write: bool = False, wait: float = 0.0) -> Self:
         """Open the corpus file ``path``. With ``write``, a missing file is created and an older one migrated.
 
-        ``wait``: for how many seconds to retry while another process has the file open.
+        ``wait``: for how many seconds to retry while another process has the file open, or as many as
+        :mod:`base.waiting` says.
         Raises a subclass of :class:`CorpusError`.
         """
-        path = Path(path)
-        deadline = time.monotonic() + wait
-        while True:
-            try:
-                return cls._open(path, write)
-            except CorpusLocked:
-                if time.monotonic() >= deadline:
-                    raise
-                time.sleep(0.1)
+        return _when_free(partial(cls._open, Path(path), write), wait)
 
     @classmethod
     def _open(cls, path: Path, write: bool) -> Self:
@@ -91,7 +90,7 @@ class Corpus:
             _create(path)
         elif not path.exists():
             raise CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
-        connection = connect(path, read_only=False) if write else connect_current(path)
+        connection = connect(path, read_only=False) if write else _connect_current(path)
         try:
             if write:
                 schema.migrate(connection, path)
@@ -311,6 +310,12 @@ def connect_current(
     Raises a subclass of :class:`CorpusError`; :class:`SchemaMismatch` for a file with a newer schema, and for
     an older one that cannot be written now.
     """
+    return _when_free(partial(_connect_current, path, settings))
+
+
+def _connect_current(
+    path: Path, settings: dict[str, str | bool | int | float | list[str]] | None = None
+) -> duckdb.DuckDBPyConnection:
     connection = connect(path, read_only=True, settings=settings)
     try:
         schema.require_current(connection, path)
@@ -327,6 +332,26 @@ def connect_current(
     except BaseException:
         connection.close()
         raise
+
+
+def _when_free(attempt: Callable[[], _T], wait: float = 0.0) -> _T:
+    """The result of an attempt to open a corpus, repeated while another process has it open."""
+    started = time.monotonic()
+    patience, say = PATIENCE.get()
+    wait = max(wait, patience)
+    is_said = False
+    while True:
+        try:
+            return attempt()
+        except CorpusLocked as locked:
+            passed = time.monotonic() - started
+            if passed >= wait:
+                raise
+            if passed >= _MOMENT and not is_said:
+                is_said = True
+                who = f"process {locked.pid}" if locked.pid else "another process"
+                say(f"waiting up to {wait:g} s for {locked.path}, which {who} has open")
+        time.sleep(0.1)
 
 
 def _migrate(path: Path, mismatch: SchemaMismatch) -> None:

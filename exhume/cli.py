@@ -13,8 +13,12 @@ from typer.core import TyperCommand, TyperGroup
 
 from base.errors import ExhumeError, Exit
 from base.files import NO_SPACE
+from base.waiting import patient
 from exhume.commands import COMMANDS, SECTIONS
 from exhume.commands.help import readable
+
+CORPUS_WAIT = 30.0
+"""How long a command waits for a corpus that another process has open, in seconds."""
 
 
 class _Group(TyperGroup):
@@ -84,7 +88,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command line; the exit code."""
     try:
-        app(arguments, prog_name="exhume")
+        with patient(CORPUS_WAIT, _say):
+            app(arguments, prog_name="exhume")
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):
             return _reader_gone()  # rich and typer exit with 1 here, which would mean findings

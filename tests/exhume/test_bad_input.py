@@ -203,12 +203,36 @@ def locked(stocked: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("make", COMMANDS)
 def test_a_corpus_in_use_names_who_uses_it(
-    exhume: Any, source: Path, locked: Path, tmp_path: Path, make: Make
+    exhume: Any,
+    source: Path,
+    locked: Path,
+    tmp_path: Path,
+    make: Make,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("exhume.cli.CORPUS_WAIT", 0.2)
     ended = exhume(*make(locked, tmp_path))
     assert ended.code == 2
     assert "in use by process" in ended.said
     assert not (tmp_path / "h").exists()
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(0.3, 0), (2.0, 1)])
+def test_a_corpus_in_use_for_a_moment_is_waited_for(
+    exhume: Any, stocked: Path, seconds: float, lines: int
+) -> None:
+    script = (
+        "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
+        f" time.sleep({seconds})"
+    )
+    for command in (["stats"], ["query", "select 1"], ["learn"]):
+        with subprocess.Popen([sys.executable, "-c", script, stocked], stdout=subprocess.PIPE) as holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            ended = exhume(*command, "--corpus", stocked)
+            assert ended.code == 0
+            said = f"waiting up to 30 s for {stocked}, which process {holder.pid} has open"
+            assert " ".join(ended.err.split()).count(said) == lines
 
 
 def test_a_corpus_in_no_folder_cannot_be_made(exhume: Any, source: Path, tmp_path: Path) -> None:
