@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from base.errors import Exit
-from base.files import put_text
+from base.files import put_bytes, put_text
 from corpus.store import Corpus
 from difftest import (
     FoundFiles,
@@ -206,7 +206,10 @@ def _corpus_files(corpus: Path, out_folder: Path | None) -> Iterator[list[Path]]
         files = []
         for identifier, body in rows:
             file = Path(folder) / f"formula-{identifier:06d}.smt2"
-            file.write_text(body, encoding="utf-8")
+            data = body.encode()
+            # Another replay may be running on those of this folder.
+            if not file.is_file() or file.read_bytes() != data:
+                put_bytes(file, data)
             files.append(file)
         yield files
 
