@@ -187,6 +187,17 @@ def find_answers(
     )
 
 
+def all_answered(store: AnswerStore, digests: Iterable[str]) -> bool:
+    """Whether :func:`find_answers` would ask nothing about these texts."""
+    for solver in REFERENCES:
+        known = store.outcomes(solver, version_of(solver))
+        outcomes = {digest: known.get(digest) for digest in digests}
+        if None in outcomes.values():
+            return False
+        digests = [digest for digest, outcome in outcomes.items() if outcome in _DECIDED]
+    return True
+
+
 def _ask(prober: Prober, texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Outcomes by digest, in groups."""
     answers = zip(texts, prober.probe(texts.values()), strict=True)

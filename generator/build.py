@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
-from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, find_answers, labels_of
+from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, all_answered, find_answers, labels_of
 from corpus.store import Corpus
 from generator.alone import with_alone
 from generator.declaring import StrategyEntry, StrategySettings
@@ -119,8 +119,8 @@ def _for_its_solvers(entry: StrategyEntry, settings: StrategySettings) -> Strate
 def find_first_answers(
     names: Sequence[str], corpus: Path, jobs: int, progress: Callable[[int, int], None]
 ) -> LabelReport | None:
-    """Find and store trusted answers for some seeds of ``corpus``, if one of these strategies needs answers
-    and none is known.
+    """Find and store the answers of the first seeds of ``corpus`` that are not known, if one of these
+    strategies needs answers; None if there was nothing to ask.
 
     ``progress`` gets the seeds done and their number. Raises :class:`CorpusError`.
     """
@@ -129,12 +129,11 @@ def find_first_answers(
     if not needed & {"answers", "answers by default"}:
         return None
     with Corpus.open(corpus) as opened:
-        if labels_of(CorpusAnswers(opened)).answers:
+        first = dict(islice(seeds_of_corpus(opened).texts(), FIRST_ANSWERS))
+        if all_answered(CorpusAnswers(opened), first):
             return None
     with Corpus.open(corpus, write=True) as opened:
-        source = seeds_of_corpus(opened)
-        total = min(len(source), FIRST_ANSWERS)
-        return find_answers(CorpusAnswers(opened), islice(source.texts(), total), jobs, progress, total)
+        return find_answers(CorpusAnswers(opened), first.items(), jobs, progress, len(first))
 
 
 def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] = ()) -> SeedSource:

@@ -241,7 +241,7 @@ def starter(quiet: bool) -> str:
 
 
 def find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
-    """Answers for strategies that need some, if the corpus has none yet."""
+    """The answers of the first seeds, for strategies that need some, as far as the corpus has none yet."""
     if settings.corpus is None or settings.seeds not in (None, CORPUS):
         return
     with progress("finding answers of formulas", quiet) as tick:
