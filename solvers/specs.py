@@ -404,8 +404,14 @@ def find_solver(spec: str | SolverSpec) -> Solver:
         missing = f"no program {spec.command[0]!r} on this machine"
         raise SolverMissing(f"solver {spec.text!r}: {missing}{_release_hint(spec.text)}")
     # Each run has its own working folder, so relative paths are made absolute.
-    rest = [str(Path(part).resolve()) if Path(part).is_file() else part for part in spec.command[1:]]
+    rest = [str(Path(part).resolve()) if _is_file(part) else part for part in spec.command[1:]]
     return Solver(spec.text, spec.name, "other", (str(Path(program).absolute()), *rest))
+
+
+def _is_file(word: str) -> bool:
+    with suppress(OSError):  # longer than a path may be
+        return Path(word).is_file()
+    return False
 
 
 def find_solvers(specs: Iterable[str], texts: bool = False) -> list[Solver]:

@@ -78,6 +78,10 @@ def test_relative_programs_are_found_from_any_folder(tmp_path: Path, monkeypatch
     assert find_solver(f"m={sys.executable} s.py").argv[1] == str(tmp_path / "s.py")
 
 
+def test_a_word_of_a_command_may_be_longer_than_a_path() -> None:
+    assert find_solver(f"x=sh {'a' * 5000}").argv[1] == "a" * 5000
+
+
 def test_the_installed_solvers_are_found_and_say_their_versions() -> None:
     z3, cvc5 = find_solvers(["z3", "cvc5"])
     assert importlib.metadata.version("z3-solver").startswith(z3.version().split()[2])
