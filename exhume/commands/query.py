@@ -54,7 +54,7 @@ def query_command(
         return
     if not query or corpus is None:
         raise typer.BadParameter("give a query or SQL, and a --corpus; --list shows the named queries")
-    chosen: NamedQuery | str = query if " " in query.strip() else find_query(query)
+    chosen: NamedQuery | str = query if len(query.split()) > 1 else find_query(query)
     form = "json" if json else form
     # DuckDB does not react to Ctrl-C while it computes. A query changes nothing, so let the signal kill us.
     if threading.current_thread() is threading.main_thread():

@@ -95,6 +95,10 @@ def test_parameters_are_arguments_or_options(exhume: Any, starter: Path) -> None
     assert as_argument
 
 
+def test_sql_may_have_line_breaks_in_place_of_blanks(exhume: Any, starter: Path) -> None:
+    assert exhume("query", "select\n1", "--corpus", starter, "--json").json == [{"1": 1}]
+
+
 def test_a_wrong_parameter_is_named(exhume: Any, starter: Path) -> None:
     ended = exhume("query", "signatures", "colour=red", "--corpus", starter)
     assert ended.code == 2
