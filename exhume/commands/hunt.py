@@ -30,6 +30,7 @@ from exhume.commands.options import (
     Seeds,
     Settings,
     SkeletonsFrom,
+    comma_separated,
     parse_duration,
 )
 from exhume.screens.console import print_json, progress, say
@@ -149,7 +150,7 @@ def hunt_command(
     """
     given = CampaignSettings(
         *(tuple(solver or ()), absolute(corpus), tests, duration, seed),
-        strategy=chosen_strategies(strategy or [ALL]),
+        strategy=chosen_strategies(strategy),
         bandit=bandit,
         seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
         settings=tuple(settings or ()),
@@ -201,9 +202,9 @@ def _check_work(given: CampaignSettings, where: Where, scheduler: str | None) ->
         raise typer.BadParameter("--rlimit cannot be used with --bandit, --first-limit or --executor dask")
 
 
-def chosen_strategies(given: list[str]) -> tuple[str, ...]:
-    """The strategies by name, each once."""
-    return tuple(dict.fromkeys(name.strip() for part in given for name in part.split(",")))
+def chosen_strategies(given: list[str] | None) -> tuple[str, ...]:
+    """The strategies by name, each once; all where none is named."""
+    return tuple(dict.fromkeys(comma_separated(given))) or (ALL,)
 
 
 def _hunt(

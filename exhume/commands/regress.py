@@ -33,7 +33,6 @@ from exhume.commands.options import (
 from exhume.screens.console import out, print_json, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
-from generator.build import ALL
 
 _TIME = "15m"
 
@@ -127,7 +126,7 @@ def regress_command(
     tracker's. The campaign can be resumed, reduced and reported as a hunt. Exit code 1: there are new
     findings.
     """
-    strategies = tuple(name for name in chosen_strategies(strategy or [ALL]) if name != "api")
+    strategies = tuple(name for name in chosen_strategies(strategy) if name != "api")
     if not strategies:
         raise typer.BadParameter("regress compares solvers on formulas: it has no strategy 'api'")
     if duration is None and tests is None and rlimit is None:

@@ -14,6 +14,7 @@ import pytest
 from base.version import VERSION
 from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
+from exhume.commands.hunt import chosen_strategies
 from generator import STRATEGIES
 from tests.conftest import HUNT
 from tests.releases import no_release
@@ -422,6 +423,14 @@ def test_by_default_every_strategy_is_used_that_can_be_made(exhume: Any, yes: st
     nothing.mkdir()
     ended = exhume("hunt", "--seeds", nothing, "--solver", yes, "--out", tmp_path / "none")
     assert ended.code == 2 and ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [(None, ("all",)), ([","], ("all",)), (["join, storm,", "join"], ("join", "storm"))],
+)
+def test_names_of_strategies_are_separated_by_commas(given: list[str] | None, names: tuple[str, ...]) -> None:
+    assert chosen_strategies(given) == names
 
 
 def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path) -> None:
