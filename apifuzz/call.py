@@ -214,7 +214,7 @@ def _read_variables(store: Store, token: str) -> tuple[ApiTerm, ...]:
     variables = tuple([_read_term(store, part) for part in read_list(token)])
     for variable in variables:
         if variable.kind is not TermKind.VARIABLE:
-            raise TraceError(f"{variable} is no variable")
+            raise TraceError(f"{variable} is not a variable")
     if not variables or len(set(variables)) != len(variables):
         raise TraceError("a list of different variables expected")
     return variables
@@ -313,7 +313,7 @@ _SORT = Kind(Store.sort, draw=draw_sort)
 _TERM = Kind(_read_term, draw=draw_term)
 _CLOSED = _which(_TERM, lambda term: not term.free, "{term} has free variables")
 _VALUE = _which(_CLOSED, lambda term: not term.sort.sort.is_function, "{term} is a function")
-CONSTANT = _which(_CLOSED, lambda term: term.kind is TermKind.CONSTANT, "{term} is no constant")
+CONSTANT = _which(_CLOSED, lambda term: term.kind is TermKind.CONSTANT, "{term} is not a constant")
 _FORMULA = replace(
     _which(_CLOSED, lambda term: term.sort.sort is BOOL, "{term} has the sort {sort}, expected Bool"),
     draw=draw_formula,

@@ -285,7 +285,7 @@ def read_head(token: str) -> Head:
         return Head(_MEMBERS[parts[0]], unquote_name(parts[1]))
     elif len(parts) > 2 and parts[0] == "_" and parts[1][0] != "(":
         return Head(HeadKind.OPERATOR, parts[1], tuple(map(_index, parts[2:])))
-    raise TraceError(f"{token[:60]} is no head of a term")
+    raise TraceError(f"{token[:60]} is not the head of a term")
 
 
 def _index(token: str) -> int:
@@ -294,5 +294,5 @@ def _index(token: str) -> int:
     except ValueError:
         value = -1
     if not 0 <= value <= _MAX_INDEX or not token.isascii():
-        raise TraceError(f"{token[:20]} is no index: a numeral up to {_MAX_INDEX} expected")
+        raise TraceError(f"{token[:20]} is not an index: a numeral up to {_MAX_INDEX} expected")
     return value

@@ -118,7 +118,7 @@ class Store:
             return found
         if token in self._lost:
             raise Unsupported(f"{token} could not be made")
-        unknown = f"unknown {what} {token[:60]}" if is_id(token) else f"{token[:60]} is no {what}'s id"
+        unknown = f"unknown {what} {token[:60]}" if is_id(token) else f"{token[:60]} is not a {what}'s id"
         raise TraceError(unknown)
 
     def take_name(self, name: str) -> None:

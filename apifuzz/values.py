@@ -173,7 +173,7 @@ def check_value(sort: Sort, text: str) -> None:
     except ValueError:
         fits = False
     if not fits:
-        raise TraceError(f"{text[:60]} is no value of sort {sort}")
+        raise TraceError(f"{text[:60]} is not a value of sort {sort}")
 
 
 # One spelling of each is enough for traces.

@@ -61,9 +61,9 @@ def refusal(term: Term, solvers: Iterable[str]) -> str:
         return ""
     op = term.op
     if term.sort.name == "RegLan" and (op.name == "ite" or op.kind in (Kind.SYMBOL, Kind.VARIABLE)):
-        return "a regular expression that is no constant"
+        return "a regular expression that is not constant"
     if op.name == "re.range" and not all(_is_character(a) for a in term.args):
-        return "a range of characters that are no constants"
+        return "a range of characters that are not constants"
     if term.sort.name == "Array" and term.sort.args[0].name == "Array":
         return "arrays indexed by arrays"
     return ""

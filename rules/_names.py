@@ -175,7 +175,7 @@ class AtomNames(Naming):
     def pattern_constructor(self, scrutinee: Sort, name: str) -> str:
         """The name of the constructor that a match pattern names."""
         if scrutinee.name not in self.script.groups:
-            raise SkipError("a match on a sort that is no datatype of the script")
+            raise SkipError("a match on a sort that is not a datatype of the script")
         return self.datatype_symbol(self.script.constructor(scrutinee.name, name))
 
     # Defined functions

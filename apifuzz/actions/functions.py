@@ -81,7 +81,7 @@ class DefineRecursive(Action[None]):
     def require(self, run: Run) -> None:
         super().require(run)
         if self.function not in run.store.undefined:
-            raise TraceError(f"{self.function} is no declared function without a body")
+            raise TraceError(f"{self.function} is not a declared function without a body")
         _require_definition(self.variables, self.result, self.body)
         if self.function.sort.sort.args != (*(v.sort.sort for v in self.variables), self.result.sort):
             raise TraceError(f"the function {self.function} has the sort {self.function.sort.sort}")
@@ -123,4 +123,4 @@ def _require_definition(variables: tuple[ApiTerm, ...], result: ApiSort, body: A
     if body.sort.sort is not result.sort:
         raise TraceError(f"{body} has the sort {body.sort.sort}, expected {result.sort}")
     if not body.free <= frozenset(variables):
-        raise TraceError(f"{body} has free variables that are no parameters")
+        raise TraceError(f"{body} has free variables that are not parameters")

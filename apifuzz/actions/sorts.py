@@ -73,7 +73,7 @@ def _read_sort_head(token: str) -> tuple[str, tuple[int, ...]]:
         return (token if token == "->" else read_name(token)), ()
     parts = read_list(token)
     if len(parts) < 3 or parts[0] != "_" or not all(p.isascii() and p.isdigit() for p in parts[2:]):
-        raise TraceError(f"{token[:60]} is no head of a sort")
+        raise TraceError(f"{token[:60]} is not the head of a sort")
     if any(len(p) > 6 for p in parts[2:]):
         raise TraceError(f"an index of {token[:60]} is larger than 999999")
     return parts[1], tuple(map(int, parts[2:]))
@@ -183,7 +183,7 @@ def _read_field_sort(store: Store, token: str, depth: int = 0) -> FieldSort:
         return unquote_name(token)
     name, *args = read_list(token) or [""]
     if depth > _DEEPEST or not 1 <= len(args) <= MOST_ARGUMENTS:
-        raise TraceError(f"{token[:60]} is no sort of a field")
+        raise TraceError(f"{token[:60]} is not the sort of a field")
     name = read_name(name)
     _require_known(store, name, (), len(args))
     return MadeSort(name, tuple([_read_field_sort(store, arg, depth + 1) for arg in args]))

@@ -276,7 +276,7 @@ class PipeEngine(TextEngine):
             if sort.name == "Real":
                 value = self._as_real(value)
         except SmtLibError as error:
-            raise Unsupported(f"a value that is no SMT-LIB: {error}") from error
+            raise Unsupported(f"a value that is not SMT-LIB: {error}") from error
         if value.sort.name == "Set" and sort.name == "FiniteSet":
             raise Unsupported("a value that z3 prints as one of another sort")
         if value.sort is not sort:

@@ -342,7 +342,7 @@ class _Feeding:
             return meant
         of_values = run.capabilities.value_arguments.get(name, ())
         if any(place in of_values and arg.kind is not TermKind.VALUE for place, arg in enumerate(args)):
-            raise Unsupported(f"{name} of a term that is no value")
+            raise Unsupported(f"{name} of a term that is not a value")
         head = Head(HeadKind.OPERATOR, name, indices, None, signature.needs_as)
         return run.make_term(MakeTerm(ensure_sort(run, result), head, tuple(args)))
 

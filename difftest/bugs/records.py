@@ -138,7 +138,7 @@ class Bug(Trigger, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not _ID.match(self.id):
-            raise ValueError(f"{self.id[:80]!r} is no id")
+            raise ValueError(f"{self.id[:80]!r} is not an id")
         ran = {seen.release for seen in self.strip}
         if missing := sorted({self.last_bad, self.first_good} - ran):
             raise ValueError(f"{self.id}: the strip lacks {missing[0][:80]}")

@@ -261,7 +261,7 @@ class TermReader:
             elif term.name in _INDEX_OPERATORS and all(arg in values for arg in term.args):
                 values[term] = _INDEX_OPERATORS[term.name](*(values[arg] for arg in term.args))
         if not 0 <= values.get(root, -1) < 10**_LONGEST_INDEX:
-            raise NotExpressible("an index that is no numeral")
+            raise NotExpressible("an index that is not a numeral")
         return values[root]
 
     def _quantified(self, sexp: SExpList, depth: int) -> Term:

@@ -117,7 +117,7 @@ def _weight(printed: SExp) -> str:
     try:
         weight = read_number(printed)
     except ValueError as problem:
-        raise NotCheckable("a weight that is no number") from problem
+        raise NotCheckable("a weight that is not a number") from problem
     if weight <= 0:
         raise NotCheckable("a weight that is not positive")
     return f"(/ {weight.numerator}.0 {weight.denominator}.0)"

@@ -113,7 +113,7 @@ def measure_units(
         if name in skip or _read_row(folder) is not None:
             continue
         if stop.is_set() or time.monotonic() + seconds > deadline:
-            say("stopped; the same command continues")
+            say("stopped; repeat the command to resume")
             break
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -125,7 +125,7 @@ def measure_units(
                 say(f"{number} of {len(units)}: {name}")
                 put_json(folder / ROW, {**measure(name, folder), "unit": name, "what": what})
         except Stopped:
-            say(f"{name} is not finished; the same command continues")
+            say(f"{name} is not finished; repeat the command to resume")
             break
         finally:
             os.close(lock)

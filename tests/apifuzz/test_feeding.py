@@ -339,7 +339,7 @@ def test_what_a_solver_lacks_is_counted_without_names() -> None:
         f"{DATATYPES}(assert (= 1 (mod (share c) 3)))": "without mod",
         '(declare-const r RegLan)(assert (str.in_re "a" r))': "no constants of sort RegLan",
         '(declare-const s String)(assert (str.in_re s (re.range "a" s)))': (
-            "re.range of a term that is no value"
+            "re.range of a term that is not a value"
         ),
         "(declare-datatypes ((D 0)) (((mk (r RegLan)))))(declare-const d D)(assert (= d d))": (
             "no fields of sort RegLan"

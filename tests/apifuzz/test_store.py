@@ -48,7 +48,7 @@ def test_unknown_ids_and_lost_ones_are_distinguished() -> None:
         store.term("t9")
     with pytest.raises(TraceError, match="unknown term s1"):
         store.term("s1")
-    with pytest.raises(TraceError, match="x is no sort's id"):
+    with pytest.raises(TraceError, match="x is not a sort's id"):
         store.sort("x")
     store.lose(["t9"])
     with pytest.raises(Unsupported, match="t9 could not be made"):

@@ -93,7 +93,7 @@ def test_special_values_are_the_boundaries() -> None:
     ],
 )
 def test_what_is_no_value_is_reported(sort: Sort, text: str) -> None:
-    with pytest.raises(TraceError, match="is no value of sort"):
+    with pytest.raises(TraceError, match="is not a value of sort"):
         check_value(sort, text)
 
 

@@ -287,7 +287,7 @@ def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
     options = (*equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
     got = run_alone("equal-time", *options)
     assert got.returncode == 0
-    assert "the same command continues" in got.stderr
+    assert "repeat the command to resume" in got.stderr
     assert not list((tmp_path / "out").rglob("start-*"))
 
 

@@ -47,7 +47,7 @@ class Operators:
         try:
             name, known = read_value(sort, text)
         except ValueError as error:
-            raise Rejected(f"{text} is no value of sort {sort}") from error
+            raise Rejected(f"{text} is not a value of sort {sort}") from error
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
         words = self._words((), sort.indices, sort, **known)
         return make_by(routes, words, self.random, f"value {text} of sort {sort}")

@@ -67,7 +67,7 @@ class Settings:
             return text == "true"
         if self.options.is_numeric(option):
             if not text.isdecimal() or len(text) > 20:
-                raise Rejected(f"{text} is no number")
+                raise Rejected(f"{text} is not a number")
             return int(text)
         return text
 

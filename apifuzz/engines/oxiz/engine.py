@@ -136,7 +136,7 @@ class OxizEngine(TableEngine):
         try:
             name, words = read_value(own, text)
         except ValueError as error:
-            raise Rejected(f"{text} is no value of sort {own}") from error
+            raise Rejected(f"{text} is not a value of sort {own}") from error
         routes = (VALUES if name in VALUES else OPERATORS).find(name)
         made = self.session.make(name, routes, self.session.words((), own.indices, words), self.random)
         if own.name in _READABLE:

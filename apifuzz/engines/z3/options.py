@@ -102,4 +102,4 @@ def read_option(name: str, value: str) -> bool | int | float | str:
             return int(value)
         return float(value) if option.kind is OptionKind.FLOAT else value
     except (KeyError, ValueError) as error:
-        raise Unsupported(f"{value} is no value of {name}") from error
+        raise Unsupported(f"{value} is not a value of {name}") from error

@@ -174,7 +174,7 @@ class _Reader:
             head = head[1]
         name, indices = (head, ()) if isinstance(head, str) else (head[1], tuple(head[2:]))
         if name not in self.theories.functions:
-            raise GenerationError(f"{name} is no variable of the rule and no function of a theory")
+            raise GenerationError(f"{name} is neither a variable of the rule nor a function of a theory")
         return Application(name, indices, qualifier, args, any(isinstance(a, Run) for a in args))
 
 

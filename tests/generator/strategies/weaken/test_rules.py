@@ -126,7 +126,7 @@ def test_obligations_are_well_sorted_and_say_when_they_are_bounded() -> None:
     ("text", "message"),
     [
         ("(rule w (=> (and x) (or y ys)) :vars ((x Bool) (y Bool) (ys Bool *)))", "nothing binds ys"),
-        ("(rule w (=> x unknown) :vars ((x Bool)))", "unknown is no variable"),
+        ("(rule w (=> x unknown) :vars ((x Bool)))", "unknown is neither a variable"),
         ("(rule w (= x x) :vars ((x Bool)))", "expected (=> LEFT RIGHT)"),
         ("(rule w (=> x x) :colour red)", "unknown attribute :colour"),
     ],
