@@ -60,7 +60,7 @@ class Filing:
     @property
     def id(self) -> str:
         """An identity that depends on nothing but the finding itself: 12 hexadecimal digits."""
-        return hashlib.sha256(f"{self.key}\0{self.text}".encode()).hexdigest()[:12]
+        return hashlib.sha256(_encoded(f"{self.key}\0{self.text}")).hexdigest()[:12]
 
     @property
     def folder_name(self) -> str:

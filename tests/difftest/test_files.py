@@ -67,6 +67,17 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     assert "Found by exhume (the formulas of another fuzzer)." in (record.path / "report.md").read_text()
 
 
+def test_a_formula_that_is_not_utf8_is_filed_with_its_bytes(fake: Fake, tmp_path: Path) -> None:
+    data = b'(set-info :source "\xff")(check-sat)\n'
+    (tmp_path / "a.smt2").write_bytes(data)
+    tests = FileTests(FoundFiles([tmp_path]))
+    options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
+    *_, last = hunt(tests.generate(0, 1), [fake("os.abort()")], options)
+    assert isinstance(last, HuntFinished)
+    (record,) = last.summary.findings
+    assert (record.path / "original.smt2").read_bytes() == data
+
+
 @pytest.mark.parametrize("place", ["note_duplicate", "write_finding"])
 def test_what_a_full_disk_kept_from_being_stored_is_done_again(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
