@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
+
+from base.errors import ExhumeError
 from base.version import VERSION
-from corpus.errors import CorpusError
+from corpus.errors import CorpusLocked, CorpusMissing
 from corpus.results import BatchRecord, FoundRecord, store_hunt
 from corpus.store import Corpus
 from difftest.errors import DifftestError
@@ -24,10 +27,10 @@ _LAST_WAIT = 5.0
 
 
 class Recorder:
-    """Stores the findings that it is given in ``corpus``; use under ``with``.
+    """Stores the findings that it is given in ``corpus``, until it is closed.
 
-    While another process holds the corpus, findings wait. Those that still wait at the end are in ``left``
-    and are stored when the campaign resumes; ``problem`` is the reason.
+    While another process holds the corpus, findings wait, as does one that cannot be stored. Those that still
+    wait at the end are in ``left`` and are stored when the campaign resumes; ``problem`` is the reason.
     """
 
     def __init__(
@@ -93,16 +96,20 @@ class Recorder:
     def _try(self, wait: float) -> None:
         with self._guard:
             records = list(self._waiting)
-        try:
-            found = [record.path for record in records]
-            record_findings(self._corpus, self._batch, self._fingerprints, found, wait)
-        except (CorpusError, OSError) as problem:
-            self.problem = str(problem)
-            return
-        with self._guard:
-            self.problem = ""
-            self._waiting = self._waiting[len(records) :]
-            self._stored += [record.id for record in records]
+        self.problem = ""
+        for record in records:
+            try:
+                record_findings(self._corpus, self._batch, self._fingerprints, [record.path], wait)
+            except CorpusLocked as problem:
+                self.problem = str(problem)
+                return
+            # Also where a merge moves the finding away meanwhile: the next try does without it.
+            except (ExhumeError, OSError, duckdb.Error) as problem:
+                self.problem = str(problem)
+                continue
+            with self._guard:
+                self._waiting.remove(record)
+                self._stored.append(record.id)
 
 
 def record_findings(
@@ -115,8 +122,8 @@ def record_findings(
     """Store findings with their tests in the corpus, each strategy's as a batch like ``batch``; how many were
     new to the corpus. Those not yet compared with its issues are compared, and their reports rewritten.
 
-    CorpusLocked while another process holds the corpus for longer than ``wait`` seconds. ``fingerprints`` are
-    those of the strategies.
+    CorpusLocked while another process holds the corpus for longer than ``wait`` seconds, CorpusMissing where
+    it is gone. ``fingerprints`` are those of the strategies.
     """
     by_strategy: dict[str, list[FoundRecord]] = {}
     left = []
@@ -128,6 +135,9 @@ def record_findings(
             continue  # the folder was changed by hand
         if folder.data.get("resembles") is None:
             left.append(path)
+    # To open it for writing would make an empty one.
+    if not corpus.exists():
+        raise CorpusMissing(f"there is no corpus {corpus} any more: put it back", corpus)
     with Corpus.open(corpus, write=True, wait=wait) as opened:
         new = sum(
             store_hunt(opened, replace(batch, strategy=name, fingerprint=fingerprints.get(name, "")), rows)

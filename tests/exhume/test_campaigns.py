@@ -13,16 +13,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import duckdb
 import pytest
 from rich.console import Console
 
-from corpus.errors import CorpusLocked
-from difftest import FindingRecord, Outcome, Progress
+from corpus.errors import CorpusLocked, CorpusMissing
+from corpus.results import BatchRecord, FoundRecord
+from corpus.store import Corpus
+from difftest import FindingRecord, Outcome, Progress, find_solver
 from difftest.campaign import store_findings
-from difftest.campaign.store_findings import Recorder
+from difftest.campaign.store_findings import Recorder, record_findings
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
+from difftest.triage.store import read_findings
 from exhume.screens.hunt import HuntScreen, size, span
 from tests.conftest import HUNT
+from tests.difftest.test_reports import write
 
 Fake = Callable[[str, str], str]
 
@@ -122,6 +127,43 @@ def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
     assert not signals
     assert (ended.code, len(ended.json["findings"])) == (1, 1)
     assert "1 findings are not in the corpus yet: " in ended.err
+
+
+def test_a_finding_that_cannot_be_stored_holds_up_no_other(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, name in enumerate(["bad", "good", "merged"]):
+        test = {"strategy": "s", "index": number}
+        write(tmp_path / "findings" / name, id=name, key=f"invalid-model|z3|{name}", test=test)
+
+    def store(opened: Corpus, batch: BatchRecord, rows: list[FoundRecord]) -> int:
+        folder = Path(rows[0].path)
+        if folder.name == "bad":
+            raise duckdb.ConversionException("of this one")
+        stored = store_really(opened, batch, rows)
+        if folder.name == "merged":
+            folder.rename(tmp_path / folder.name)
+        return stored
+
+    store_really = store_findings.store_hunt
+    monkeypatch.setattr(store_findings, "store_hunt", store)
+    monkeypatch.setattr(store_findings, "_RETRY_SECONDS", 0.01)
+    recorder = Recorder(corpus, {}, 1, [find_solver("z3")])
+    for record in read_findings(tmp_path / "findings"):
+        recorder.add(record)
+    deadline = time.monotonic() + 60
+    while recorder.left > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    recorder.close()
+    assert sorted(recorder.take_stored()) == ["good", "merged"]
+    assert (recorder.left, "of this one" in recorder.problem) == (1, True)
+
+
+def test_no_corpus_is_made_for_findings_where_that_of_the_hunt_is_gone(tmp_path: Path) -> None:
+    corpus = tmp_path / "gone.duckdb"
+    with pytest.raises(CorpusMissing, match="put it back"):
+        record_findings(corpus, BatchRecord("", 1, "", "", ("z3",)), {}, [])
+    assert not corpus.exists()
 
 
 def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
