@@ -43,7 +43,10 @@ _TELLS_NOTHING = re.compile(
     r"|sanitizer: |^$",
     re.I,
 )
-_PLACE = re.compile(r"File: (\S+)\s*\n\s*Line: (\d+)|([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)")
+# No part can match in more than one way, so that time is linear in hostile texts.
+_PLACE = re.compile(
+    r"File: (\S+)[^\S\n]*\n\s*Line: (\d+)|(?<![\w./+-])([\w./+-]+\.(?:cpp|cc|c|h|hpp|rs)):(\d+)"
+)
 _SHORTEST_MESSAGE = 12
 _OTHER_SOLVER = 0.5
 # Less: a wrong model and a wrong answer may have one cause.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.triage.folder import FindingFolder
-from difftest.triage.history import Sought, compare_with_history, resembled
+from difftest.triage.history import Sought, _places, compare_with_history, resembled
 from tests.difftest.test_reports import write
 
 LIKE = "(declare-const s (Set Bool))\n(assert (set.member (set.is_empty s) s))\n(check-sat)\n"
@@ -59,6 +60,13 @@ def test_a_crash_resembles_those_at_its_place(path: Path, tmp_path: Path) -> Non
     function = names(path, crash(tmp_path / "d", location="nla::core::propagate"))
     assert function == {"Z3Prover/z3#4": pytest.approx(0.6)}
     assert names(path, crash(tmp_path / "e", location="nla::core::other")) == {}
+
+
+@pytest.mark.parametrize("hostile", ["a" * 60_000, "File: x" + " \n" * 60_000])
+def test_places_are_found_in_linear_time(hostile: str) -> None:
+    begin = time.process_time()
+    assert _places(f"{hostile} src/a.cpp:7 File: ../b.cpp\nLine: 8") == {"a.cpp:7", "b.cpp:8"}
+    assert time.process_time() - begin < 2
 
 
 def test_a_crash_resembles_those_with_its_message(path: Path, tmp_path: Path) -> None:
