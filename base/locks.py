@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -34,3 +34,24 @@ def lock_folder(folder: Path) -> int:
     except OSError:  # a file system without locks
         pass
     return handle
+
+
+@contextmanager
+def folder_locked(folder: Path) -> Iterator[None]:
+    """Lock a folder without a lock file; waits for other processes and threads. Nothing is locked where there
+    is no folder, or on a file system without locks.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        # To close it is not enough: a process that was forked meanwhile has the descriptor, too.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)

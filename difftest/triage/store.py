@@ -24,6 +24,7 @@ from typing import Any
 import psutil
 
 from base.files import put_json, put_text
+from base.locks import folder_locked
 from difftest.errors import BadOutput, DifftestError
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import Filing, FindingRecord, file_finding
@@ -37,7 +38,8 @@ from solvers.running.process import Run
 from solvers.running.script import Script
 from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
 
-# A hunt's threads change different entries of one document.
+# A hunt's threads, and other processes beside it, change different entries of one document. The lock between
+# processes does for threads, too, but not every file system has it.
 _UPDATING = threading.Lock()
 # What is noted of a test in lists.
 _LISTED = ("skeletons", "atoms", "rules", "issues", "known")
@@ -151,7 +153,7 @@ def write_finding(
 
 def update_finding(folder: Path, changes: Mapping[str, Any], files: Mapping[str, str] | None = None) -> None:
     """Put further texts into a finding's folder, change entries of its document, and rewrite its report."""
-    with _UPDATING:
+    with _UPDATING, folder_locked(folder):
         data = {**read_document(folder), **changes}
         for name, text in (files or {}).items():
             put_text(folder / name, text)

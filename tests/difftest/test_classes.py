@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,6 +90,18 @@ def test_a_folder_of_the_first_format_opens(tmp_path: Path) -> None:
     update_finding(folder, {"resembles": []})
     written = json.loads((folder / "finding.json").read_text())
     assert (written["format"], written["kind"], written["resembles"]) == (FORMAT, "formula", [])
+
+
+def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    folder = write(tmp_path / "f")
+    update = (
+        "import sys; from pathlib import Path; import difftest.triage.formulas\n"
+        "from difftest.triage.store import update_finding\n"
+        "for n in range(20): update_finding(Path(sys.argv[1]), {f'{sys.argv[2]}{n}': n})"
+    )
+    started = [subprocess.Popen([sys.executable, "-c", update, folder, name]) for name in ("a", "b")]
+    assert [process.wait() for process in started] == [0, 0]
+    assert {f"{name}{n}" for name in ("a", "b") for n in range(20)} <= set(read_document(folder))
 
 
 @pytest.mark.parametrize(
