@@ -268,15 +268,20 @@ def add_entry(
         Ledger.read(file)
     text = file.read_text("utf-8") if file.is_file() else _HEAD
     if cause is None:
-        lines = ["", "[[finding]]", f"key = {json.dumps(entry.key)}"]
+        lines = ["", "[[finding]]", f"key = {_quoted(entry.key)}"]
     else:
-        lines = ["", "[[cause]]", f"solver = {json.dumps(cause.solver)}", f'class = "{cause.finding_class}"']
-        lines += [f"names = {json.dumps(sorted(cause.names))}"]
-    # A string of JSON is a string of TOML.
+        lines = ["", "[[cause]]", f"solver = {_quoted(cause.solver)}", f'class = "{cause.finding_class}"']
+        lines += [f"names = [{', '.join(map(_quoted, sorted(cause.names)))}]"]
     lines += [f'state = "{state}"', f"on = {on}"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in texts.items() if value]
+    lines += [f"{name} = {_quoted(value)}" for name, value in texts.items() if value]
     put_text(file, text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
     return entry
+
+
+def _quoted(text: str) -> str:
+    """A string of TOML: that of JSON, but for surrogates, which TOML has not, and for ``\\x7f``."""
+    body = text.encode("utf-8", "backslashreplace").decode()
+    return json.dumps(body, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def campaigns_below(folders: Iterable[Path], own: Path | None = None) -> Iterator[Path]:

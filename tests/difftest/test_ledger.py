@@ -67,6 +67,16 @@ def test_entries_are_added_and_read_again(tmp_path: Path) -> None:
     assert str(first) == "reported 2026-11-23, https://example.org/1" and str(second) == "fixed in 4.8.7"
 
 
+def test_any_text_is_written_so_that_it_is_read_again(tmp_path: Path) -> None:
+    key = 'invalid-model|z3|"\\\\\x7f\x01\U0001f600'
+    file = tmp_path / "findings.toml"
+    found = FindingFolder.read(write(tmp_path / "f", key=key))
+    add_entry(file, found, Became.DUPLICATE, "\U0001f600\x7f \udcff", TODAY)
+    (entry,) = Ledger.read(file).entries
+    assert (entry.key, entry.at) == (key, "\U0001f600\x7f \\udcff")
+    assert Ledger.read(file).find(key) == entry
+
+
 HORN = "(set-option :smt.mbqi true)\n(set-logic HORN)\n(assert (= (store a 0 1) a)) ; set.range\n"
 
 
