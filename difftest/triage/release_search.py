@@ -121,18 +121,22 @@ def search(
 ) -> BisectReport:
     """Search the releases, with what was tried before; what is found stands in the finding's ``bisect.json``.
 
-    NotShown if the subject's own release does not show the finding.
+    Where one ``again`` does not come to its end, what an earlier one found stays. NotShown if the subject's
+    own release does not show the finding.
     """
     digest = _digest(subject.text)
-    kept = {} if again else _read_cache(folder, digest)
+    before = _read_cache(folder, digest)
+    kept = {} if again else before
     if kept.get("complete"):
         return _from_json(kept["report"])
     under_way = ReleaseSearch(subject, dict(kept.get("states", {})), on_try)
     releases = _known_releases(subject.family)
     try:
         report = _search_both_ways(under_way, releases)
-    finally:
-        put_text(folder / BISECTED, kept_states(subject.text, under_way.states))
+    except BaseException:  # Ctrl-C, too
+        if not before.get("complete"):
+            put_text(folder / BISECTED, kept_states(subject.text, under_way.states))
+        raise
     done = {"complete": True, "states": under_way.states, "report": report.to_json()}
     put_json(folder / BISECTED, {"schema": _SCHEMA, "sha256": digest, **done})
     return report
@@ -250,6 +254,9 @@ def _search_both_ways(under_way: ReleaseSearch, releases: Sequence[str]) -> Bise
     subject = under_way.subject
     start = position(releases, subject.release)
     own = releases[start]
+    # Where a run did not show what not every run does, the next may.
+    if under_way.states.get(own) != State.AFFECTED:
+        under_way.states.pop(own, None)
     if under_way.state(own) is not State.AFFECTED:
         raise NotShown(f"{subject.family} {own} does not show the finding")
     first, before = under_way.edge(releases[:start][::-1])

@@ -14,6 +14,7 @@ from difftest import DifftestError, EnvironmentProblem, HuntFinished, HuntOption
 from difftest.triage.bisect import bisect
 from difftest.triage.classes.base import Expectation
 from difftest.triage.expectation import NotShown
+from difftest.triage.folder import FindingFolder
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
@@ -107,6 +108,27 @@ def test_a_search_that_broke_off_resumes(planted: Planted, monkeypatch: pytest.M
     monkeypatch.setattr(bisecting, "find_release", find)
     assert bisect(folder).first_fixed == "4.31.0"
     assert len(tried) == len(set(tried))
+
+
+def test_a_run_that_does_not_show_it_spoils_nothing(
+    planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = planted(7, 31)
+
+    def shows_nothing(*_: object) -> State:
+        return State.FREE
+
+    with monkeypatch.context() as flaky:
+        flaky.setattr(bisecting, "try_other", shows_nothing)
+        with pytest.raises(NotShown):
+            bisect(folder)
+    report = bisect(folder)
+    assert report.first_affected == "4.7.0"
+    with monkeypatch.context() as flaky:
+        flaky.setattr(bisecting, "try_other", shows_nothing)
+        with pytest.raises(NotShown):
+            bisect(folder, again=True)
+    assert FindingFolder.read(folder).bisection == report.to_json()
 
 
 def test_another_formula_is_searched_again(planted: Planted) -> None:
