@@ -2,8 +2,9 @@
 
 A hunt keys a test by what a quick reduction leaves of it. A full reduction and the affected releases say
 more: findings whose keys are one then, and whose releases do not tell them apart, become one. The one that
-was seen most stays. What shows the other is counted as showing it again, and the other's own test is kept
-with it, so that releases may tell them apart later; the other's folder is moved to ``merged``.
+was seen most stays. What shows the other is counted as showing it again. The other's own test is kept, as
+are the tests that were kept with the other, so that releases may tell them apart later; the other's folder
+is moved to ``merged``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import DUPLICATES, REDUCED, FindingFolder, read_some
 from difftest.triage.key import Key, count_under
 from difftest.triage.store import duplicates_of, update_finding
-from difftest.triage.triggers import Trigger, keep_trigger
+from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 
 MERGED = "merged"
@@ -65,6 +66,10 @@ def merge(found: Merge) -> None:
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
         seen.append(test.listed)
     seen += duplicates_of(gone.path)
+    there = {trigger.digest for trigger in read_triggers(kept.path)}
+    for trigger in read_triggers(gone.path):
+        if trigger.digest not in there and len(there) < MOST_KEPT and keep_trigger(kept.path, trigger):
+            there.add(trigger.digest)
     listed = "".join(f"{line}\n" for line in dict.fromkeys(seen))
     taken = {**kept.merged, **gone.merged, found.gone.id: found.gone.key}
     merged = [{"id": identity, "key": key} for identity, key in taken.items()]

@@ -20,7 +20,7 @@ from difftest.triage import merges
 from difftest.triage.folder import FindingFolder
 from difftest.triage.merges import Merge, find_merges
 from difftest.triage.store import findings_of
-from difftest.triage.triggers import read_triggers
+from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from tests.difftest.test_reports import write
 from tests.shell import shell_solver
@@ -69,6 +69,9 @@ def with_rows(tmp_path: Path) -> dict[str, str]:
 
 def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     keys = with_rows(tmp_path)
+    for number in range(20, 30):
+        trigger = Trigger(GeneratedTest(number, "(check-sat)", "s"), f"(check-sat) ; {number}")
+        keep_trigger(tmp_path / "findings" / "a", trigger)
     (merged,) = merge_findings(tmp_path)
     # The one that was seen most stays.
     assert (merged.kept.id, merged.gone.id) == ("b", "a")
@@ -81,7 +84,8 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert [(row.id, row.duplicates) for row in stored.findings] == [("b", 3)]
     assert stored.folded["invalid-model|z3|Ints+UF"][0] == keys["b"]
     assert stored.folded[keys["a"]][0] == keys["b"]
-    assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7]
+    # Its own test, and some of those that were kept with it.
+    assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7, *range(20, 27)]
     assert merge_findings(tmp_path) == []
     assert len(stored.runs) == 1
 
