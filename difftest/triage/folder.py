@@ -282,14 +282,17 @@ class FindingFolder:
 
     @property
     def tested(self) -> str:
-        """The text that it was found with."""
-        return read_some(self.path / ORIGINAL)
+        """The text that it was found with, whole and with its bytes; empty if it is not there."""
+        try:
+            return (self.path / ORIGINAL).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return ""
 
     @property
     def words(self) -> frozenset[str]:
         """The words of the formula, as far as a reduction came with it, of the reason and of the options."""
         solver = str(self.accused.get("name", ""))
-        return words_in(read_some(self.path / REDUCED) or self.tested, self.reason, solver)
+        return words_in(read_some(self.path / REDUCED) or self.tested[:_MOST_READ], self.reason, solver)
 
     @property
     def command_lines(self) -> str:

@@ -92,6 +92,15 @@ def test_a_folder_of_the_first_format_opens(tmp_path: Path) -> None:
     assert (written["format"], written["kind"], written["resembles"]) == (FORMAT, "formula", [])
 
 
+def test_the_test_of_a_finding_is_read_whole_and_with_its_bytes(tmp_path: Path) -> None:
+    folder = write(tmp_path / "f")
+    data = b"; \xff\n" * (1 << 18) + b"(check-sat)\n"
+    (folder / "original.smt2").write_bytes(data)
+    assert FindingFolder.read(folder).tested.encode("utf-8", "surrogateescape") == data
+    (folder / "original.smt2").unlink()
+    assert FindingFolder.read(folder).tested == ""
+
+
 def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path: Path) -> None:
     folder = write(tmp_path / "f")
     update = (
