@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Required, TypedDict
 
 from base.documents import from_document
 from difftest.errors import DifftestError
@@ -32,6 +32,61 @@ _WORD = re.compile(r"[^\s();,.]+")
 OPTION_WORDS = re.compile(r"[^\s(),=]+")
 """What an option consists of: its name, and words of its value."""
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
+
+
+class _Run(TypedDict, total=False):
+    shown: Required[str]
+
+
+class _Entry(TypedDict, total=False):
+    name: Required[str]
+    answers: list[Any] | None
+    options: list[Any] | None
+    command: list[Any]
+
+
+class _Reduced(TypedDict, total=False):
+    runs: dict[str, _Run] | None
+    options: dict[str, list[Any]] | None
+    theories: list[Any] | None
+    tries: int
+    size_after: int | None
+
+
+class _Test(TypedDict, total=False):
+    seed: int | None
+    issues: list[str] | None
+
+
+class _Resembled(TypedDict):
+    issue: str
+    why: str
+
+
+class _Document(TypedDict, total=False):
+    """The entries of ``finding.json`` that are read without a look at what they are."""
+
+    solvers: Required[list[_Entry]]
+    check: int | None
+    theories: list[Any] | None
+    reduced: _Reduced | None
+    test: _Test | None
+    merged: list[Any] | None
+    resembles: list[_Resembled] | None
+
+
+class _Tried(TypedDict):
+    release: str
+    state: str
+
+
+class _Bisection(TypedDict, total=False):
+    """The same of the report in ``bisect.json``."""
+
+    first_affected: str | None
+    last_affected: str | None
+    first_fixed: str | None
+    tried: list[_Tried]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +123,7 @@ def read_document(folder: Path) -> dict[str, Any]:
             data = {"format": FORMAT, "kind": "calls" if "fault" in data else "formula", **data}
             data.pop("schema", None)
         data = FOLDERS[data["kind"]].upgrade(data)
-        _ = [data[name] for name in _WRITTEN]
+        _ = [data[name] for name in _WRITTEN], from_document(data, _Document)
         _rename_theories(data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise DifftestError(f"{folder}: no finding can be read there: {problem}") from problem
@@ -195,9 +250,10 @@ class FindingFolder:
         try:
             data = json.loads((self.path / BISECTED).read_text("utf-8"))
             report = data["report"] if data["complete"] else {}
+            from_document(report, _Bisection)
         except (OSError, ValueError, KeyError, TypeError):
             return {}
-        return report if isinstance(report, dict) else {}
+        return dict(report)
 
     @property
     def solvers(self) -> Sequence[Mapping[str, Any]]:

@@ -60,8 +60,8 @@ def merge(found: Merge) -> None:
     kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
     made_from = gone.data.get("test") or {}
     seen = duplicates_of(kept.path)
-    if "index" in made_from:
-        number, origin = int(made_from["index"]), str(made_from.get("origin", ""))
+    if isinstance(number := made_from.get("index"), int):
+        origin = str(made_from.get("origin", ""))
         test = GeneratedTest(number, gone.tested, gone.strategy, origin=origin)
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
         seen.append(test.listed)

@@ -23,6 +23,7 @@ from typing import Any
 
 from packaging.version import Version
 
+from base.documents import from_document
 from base.errors import ExhumeError
 from base.files import put_json, put_text
 from difftest.errors import DifftestError, NotShown
@@ -125,16 +126,15 @@ def search(
     own release does not show the finding.
     """
     digest = _digest(subject.text)
-    before = _read_cache(folder, digest)
-    kept = {} if again else before
-    if kept.get("complete"):
-        return _from_json(kept["report"])
-    under_way = ReleaseSearch(subject, dict(kept.get("states", {})), on_try)
+    finished, states = _read_cache(folder, digest)
+    if finished is not None and not again:
+        return finished
+    under_way = ReleaseSearch(subject, {} if again else states, on_try)
     releases = _known_releases(subject.family)
     try:
         report = _search_both_ways(under_way, releases)
     except BaseException:  # Ctrl-C, too
-        if not before.get("complete"):
+        if finished is None:
             put_text(folder / BISECTED, kept_states(subject.text, under_way.states))
         raise
     done = {"complete": True, "states": under_way.states, "report": report.to_json()}
@@ -373,14 +373,20 @@ def position(releases: Sequence[str], release: str) -> int:
     raise DifftestError(f"the package index lists no release {release} for this machine")
 
 
-def _read_cache(folder: Path, digest: str) -> dict[str, Any]:
+def _read_cache(folder: Path, digest: str) -> tuple[BisectReport | None, dict[str, str]]:
+    """The report of a finished search for what has this digest, and the states of the releases that were
+    tried; nothing where the file is damaged.
+    """
     try:
         data = json.loads((folder / BISECTED).read_text("utf-8"))
-        return dict(data) if data["schema"] == _SCHEMA and data["sha256"] == digest else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+        if (data["schema"], data["sha256"]) != (_SCHEMA, digest):
+            return None, {}
+        states = {release: str(State(state)) for release, state in data["states"].items()}
+        return (_from_json(data["report"]) if data["complete"] else None), states
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, {}
 
 
 def _from_json(data: dict[str, Any]) -> BisectReport:
-    tried = tuple((entry["release"], State(entry["state"])) for entry in data["tried"])
-    return BisectReport(**{**data, "tried": tried})
+    tried = [(entry["release"], entry["state"]) for entry in data["tried"]]
+    return from_document({**data, "tried": tried}, BisectReport)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ from difftest.triage.bisect import bisect
 from difftest.triage.classes.base import Expectation
 from difftest.triage.expectation import NotShown
 from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import rewrite_report
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
@@ -128,6 +130,20 @@ def test_a_run_that_does_not_show_it_spoils_nothing(
         flaky.setattr(bisecting, "try_other", shows_nothing)
         with pytest.raises(NotShown):
             bisect(folder, again=True)
+    assert FindingFolder.read(folder).bisection == report.to_json()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("states", 5), ("report", None), ("report", {"first_affected": "4.7.0", "tried": [{"release": 1}]})],
+)
+def test_a_damaged_result_is_searched_again(planted: Planted, place: str, value: object) -> None:
+    folder, _ = planted(7, 31)
+    report = bisect(folder)
+    file = folder / "bisect.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {place: value}))
+    rewrite_report(folder)
+    assert bisect(folder) == report
     assert FindingFolder.read(folder).bisection == report.to_json()
 
 

@@ -119,6 +119,13 @@ def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path:
         ({"format": FORMAT + 1, "kind": "formula"}, "reads up to"),
         ({"format": FORMAT, "kind": "poems"}, "poems"),
         ({"format": "x"}, "no finding can be read"),
+        ({"solvers": None}, r"`null` - at `\$\.solvers`"),
+        ({"solvers": [{"spec": "z3"}]}, "missing required field `name`"),
+        ({"solvers": [{"name": "z3", "options": 5}]}, "solvers.*options"),
+        ({"check": "x"}, "check"),
+        ({"theories": 5}, "theories"),
+        ({"test": 5}, "test"),
+        ({"reduced": {"runs": {"z3": {}}}}, "reduced.*runs"),
     ],
 )
 def test_what_cannot_be_read_is_said(changes: dict[str, object], words: str, tmp_path: Path) -> None:
