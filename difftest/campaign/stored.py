@@ -46,6 +46,7 @@ from typing import Any, TypeVar
 
 from difftest.errors import BadOutput
 from difftest.triage.renamed import current_key, current_theory
+from solvers.running.outcomes import Outcome
 
 FILE = "campaign.sqlite"
 FORMAT = 1
@@ -309,7 +310,17 @@ def read_campaign(out: Path) -> Campaign:
 
 
 def read_opened(opened: sqlite3.Connection) -> Campaign:
-    """The campaign that an open database holds; NoCampaign where it is of another format."""
+    """The campaign that an open database holds; NoCampaign where it is of another format or damaged."""
+    try:
+        return _read_all(opened)
+    except (ValueError, KeyError, TypeError) as problem:
+        file = opened.execute("pragma database_list").fetchone()[2]
+        raise NoCampaign(
+            f"{file}: a value is missing or damaged ({problem}): restore the file, or use another folder"
+        ) from problem
+
+
+def _read_all(opened: sqlite3.Connection) -> Campaign:
     settings = {name: json.loads(value) for name, value in opened.execute("select name, value from setting")}
     if settings.get("format") != FORMAT:
         raise NoCampaign(
@@ -321,7 +332,7 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
 
     return Campaign(
         {name: value for name, value in settings.items() if name not in _NOT_SETTINGS},
-        settings["bucket_seconds"],
+        int(settings["bucket_seconds"]),
         read(RunRow, "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"),
         read(ArmState, "select * from arm order by strategy, class"),
         read(Again, "select * from again"),
@@ -336,11 +347,13 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
             current_key(first): (current_key(key), looks)
             for first, key, looks in opened.execute("select * from folded")
         },
-        settings.get(REFUSALS, {}),
+        dict(settings.get(REFUSALS, {})),
     )
 
 
 def _current_count(row: OutcomeCount) -> OutcomeCount:
+    if row.kind == "strategy":
+        Outcome(row.outcome)  # ValueError where it is none
     return replace(row, name=current_theory(row.name)) if row.kind == "theory" else row
 
 

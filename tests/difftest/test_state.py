@@ -127,6 +127,25 @@ def test_no_campaign_or_a_damaged_one_is_reported(tmp_path: Path) -> None:
         CampaignState.open(tmp_path / "file", {})
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update setting set value = 'x' where name = 'created'",
+        "delete from setting where name = 'bucket_seconds'",
+        "insert into outcome values (0, 'strategy', 's', 'z3', 'nonsense', 1)",
+        "insert into arm values ('s', '', 1, 0, 0, 0, 0, 0, 0, '[')",
+    ],
+)
+def test_a_damaged_value_is_reported_with_the_file(tmp_path: Path, damage: str) -> None:
+    CampaignState.open(tmp_path, {}).close()
+    with sqlite3.connect(tmp_path / FILE) as opened:
+        opened.execute(damage)
+    opened.close()
+    for look in (lambda: read_campaign(tmp_path), lambda: CampaignState.open(tmp_path, {})):
+        with pytest.raises(NoCampaign, match=rf"{FILE}: a value is missing or damaged .*another folder$"):
+            look()
+
+
 def test_a_newer_format_is_reported(tmp_path: Path) -> None:
     CampaignState.open(tmp_path, {}).close()
     with sqlite3.connect(tmp_path / FILE) as opened:
