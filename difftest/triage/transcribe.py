@@ -48,7 +48,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 
 def transcribe(folder: Path) -> Transcript | None:
     """Run what the report of the finding in ``folder`` says to type, keep it there, and rewrite the report.
-    None if there is nothing to type, or it does not end. DifftestError if there is no finding.
+    None if there is nothing to type, the input is gone, or it does not end. DifftestError if there is no
+    finding.
     """
     found = FindingFolder.read(folder)
     try:
@@ -57,6 +58,8 @@ def transcribe(folder: Path) -> Transcript | None:
     except (ExhumeError, OSError, ValueError):
         return None
     if typed is None or runnable is None or shutil.which(runnable.argv[0]) is None:
+        return None
+    if not (folder / typed.file).is_file():
         return None
     crashed = class_of_finding(found).reported_as is ReportKind.CRASH
     with tempfile.TemporaryDirectory(prefix="exhume-report-") as place:

@@ -65,6 +65,8 @@ def test_rerun_shows_what_a_person_sees(exhume: Any, fake: Callable[[str, str], 
     put(other, GOOD)
     assert exhume("report", "rerun", other, "--json").json == [{"path": str(other), "command": None}]
     assert (other / "report.md").read_text() == GOOD
+    (folder / "original.smt2").unlink()
+    assert exhume("report", "rerun", folder, "--json").json == [{"path": str(folder), "command": None}]
 
 
 def test_a_crash_is_run_with_gdb(exhume: Any, fake: Callable[[str, str], str], tmp_path: Path) -> None:
