@@ -20,7 +20,8 @@ _LONGEST_TITLE = 160
 _LONGEST_INPUT = 4_000
 _LEAST_REASON = 20
 _CODE = re.compile(r"`([^`\n]+)`")
-_PLACE = re.compile(r"[\w./-]+\.(?:cpp|cc|c|h|hpp|py|rs|pyx|pxi):\d+|\w+::\w+|\bin [\w.:~]+")
+# Of a place only where its parts meet, so that time is linear in a long title.
+_PLACE = re.compile(r"[\w./-]\.(?:cpp|cc|c|h|hpp|py|rs|pyx|pxi):\d|\w::\w|\bin [\w.:~]")
 _OPTION = re.compile(r"(?:tactic |simplifier )?`[^`]+` \((?:regular|expert|experimental)\)")
 _SAFE_MODE = ("affected", "not affected", "refused", "not known")
 _DIED = re.compile(
@@ -31,13 +32,15 @@ _DIED = re.compile(
 _BROKEN = re.compile(r"^[^\n|].*\n(?![-*|>#\n]|\d+\. )(.{1,20})", re.M)
 # The other files of a finding, links to them, and what only exhume knows.
 _OURS = {
-    r"\bseeds? \d|\brun \d+\b.*\bseed\b|--seed\b": "a seed: it means nothing to others",
+    r"\bseeds? \d|\brun \d+\b.{0,200}\bseed\b|--seed\b": "a seed: it means nothing to others",
     r"\btraces?\b(?! of)|\.trace\b": "a trace of exhume: show the input",
     r"starter (?:tracker|corpus)": "the starter tracker: nobody else has it",
     r"\]\((?!https?://|#)": "a relative link: it leads nowhere in a tracker",
     r"(?<![\w./:~-])/(?:home|root|tmp|work|Users)/\S": "a path of this machine",
     r"<!--": "a comment: trackers keep it",
-    r"(?im)^#+ severity|^\W*severity\b": "a severity: the fact line says what a maintainer needs to judge it",
+    r"(?im)^#+ severity|^[^\w\n]*severity\b": (
+        "a severity: the fact line says what a maintainer needs to judge it"
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_each_rule_says_what_to_do(before: str, after: str, rule: str, what: str
     assert before in GOOD
     found = [one for one in complaints_about(Written.of(GOOD.replace(before, after))) if one.rule == rule]
     assert any(what in one.what for one in found), found
+
+
+@pytest.mark.parametrize("line", ["a." * 50_000, "run 1 " * 16_000, "\n" * 100_000])
+def test_long_lines_take_linear_time(line: str) -> None:
+    text = GOOD.replace(" in smt::theory_finite_set::final_check_eh", f" {' '.join(line.split())}")
+    begin = time.process_time()
+    found = {one.rule for one in complaints_about(Written.of(text.replace("another fault", f"{line}seed 1")))}
+    assert "ours" in found
+    assert time.process_time() - begin < 5
 
 
 def test_a_crash_needs_a_stack() -> None:
