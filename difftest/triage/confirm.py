@@ -46,7 +46,6 @@ class Confirmer:
 
     def __init__(self, expected: Expectation, fast: bool = True, within: Runner | None = None) -> None:
         self.expected = expected
-        self.runs = 0
         self.seconds = 0.0
         self.refused = False
         """Whether in the last look a solver refused the text or complained of something new."""
@@ -162,7 +161,6 @@ class Confirmer:
 
     def judge(self, solver: Solver, script: Script) -> Verdict | None:
         """One run's meaning; None where it was refused or spoilt."""
-        self.runs += 1
         limits = Limits(seconds=self.expected.seconds)
         try:
             if self.is_fast:
