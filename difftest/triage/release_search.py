@@ -258,7 +258,8 @@ def _search_both_ways(under_way: ReleaseSearch, releases: Sequence[str]) -> Bise
     if under_way.states.get(own) != State.AFFECTED:
         under_way.states.pop(own, None)
     if under_way.state(own) is not State.AFFECTED:
-        raise NotShown(f"{subject.family} {own} does not show the finding")
+        build = f", only the build {subject.release} does" if "+" in subject.release else ""
+        raise NotShown(f"{subject.family} {own} does not show the finding{build}")
     first, before = under_way.edge(releases[:start][::-1])
     last, after = under_way.edge(releases[start + 1 :])
     tried = tuple((r, State(under_way.states[r])) for r in releases if r in under_way.states)
@@ -365,10 +366,10 @@ def release_of(solver: Solver) -> str:
 
 
 def position(releases: Sequence[str], release: str) -> int:
-    """Where a release stands among those listed; DifftestError if it does not."""
-    # 4.8.5 and 4.8.5.0 are one release.
+    """Where a release, or the one that a build is of, stands among those listed. DifftestError if nowhere."""
+    # A build's label follows a plus. 4.8.5 and 4.8.5.0 are one release.
     for number, other in enumerate(releases):
-        if Version(other) == Version(release):
+        if Version(other) == Version(release.partition("+")[0]):
             return number
     raise DifftestError(f"the package index lists no release {release} for this machine")
 

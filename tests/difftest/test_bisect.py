@@ -33,9 +33,11 @@ def planted(
 ) -> Callable[..., tuple[Path, list[str]]]:
     """A finding of z3==4.20.0, and releases of which those from ``first`` to before ``fixed`` crash."""
 
-    def make(first: int, fixed: int, skipped: tuple[int, ...] = ()) -> tuple[Path, list[str]]:
+    def make(
+        first: int, fixed: int, skipped: tuple[int, ...] = (), build: str = ""
+    ) -> tuple[Path, list[str]]:
         bad = "say('ASSERTION VIOLATION', 'File: a.cpp', 'Line: 12', 'x'); sys.exit(114)"
-        crash = replace(fake(bad, "bad"), spec="z3==4.20.0", name="z3-4.20.0", family="z3")
+        crash = replace(fake(bad, "bad"), spec=f"z3==4.20.0{build}", name=f"z3-4.20.0{build}", family="z3")
         good = replace(fake("say('sat')", "good"), family="z3")
         options = HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),))
         *_, last = hunt([make_test(TEXT)], [crash], options)
@@ -93,6 +95,18 @@ def test_a_release_that_does_not_show_it_is_reported(planted: Planted) -> None:
     folder, _ = planted(25, 31)
     with pytest.raises(NotShown, match=r"4\.20\.0 does not show"):
         bisect(folder)
+
+
+def test_a_finding_in_a_build_is_bisected_by_the_wheels(planted: Planted) -> None:
+    folder, _ = planted(7, 31, build="+asserts")
+    assert bisect(folder).first_affected == "4.7.0"
+
+
+def test_what_only_a_build_shows_is_not_bisected(planted: Planted) -> None:
+    folder, tried = planted(25, 31, build="+asserts")
+    with pytest.raises(NotShown, match=r"4\.20\.0 does not show .*, only the build 4\.20\.0\+asserts"):
+        bisect(folder)
+    assert tried == ["4.20.0"]
 
 
 def test_a_search_that_broke_off_resumes(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
