@@ -73,6 +73,7 @@ class _Document(TypedDict, total=False):
     test: _Test | None
     merged: list[Any] | None
     resembles: list[_Resembled] | None
+    lines: tuple[int, int] | None  # calls as drawn and minimised, of API fuzzing
 
 
 class _Tried(TypedDict):

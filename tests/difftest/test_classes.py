@@ -125,6 +125,7 @@ def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path:
         ({"check": "x"}, "check"),
         ({"theories": 5}, "theories"),
         ({"test": 5}, "test"),
+        ({"lines": [5]}, "lines"),
         ({"reduced": {"runs": {"z3": {}}}}, "reduced.*runs"),
     ],
 )
