@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from enum import IntEnum
 
 
@@ -22,3 +23,11 @@ class ExhumeError(Exception):
     """
 
     exit_code: int = Exit.USAGE
+
+
+def described(error: Exception) -> str:
+    """For people: what an error says, and where it comes from if it is a bug in exhume."""
+    if isinstance(error, ExhumeError):
+        return str(error)
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return f"this is a bug in exhume, please report it:\n{trace}"

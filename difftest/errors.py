@@ -21,6 +21,10 @@ class NotShown(DifftestError):
     """A file, a trace or a finding does not show the expected bug."""
 
 
+class InternalErrors(DifftestError):
+    """A hunt left out what bugs in exhume kept it from doing."""
+
+
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
     """A context in which an OSError means that ``place`` cannot be written: it becomes BadOutput."""

@@ -302,7 +302,7 @@ class DaskExecutor:
             self._seconds_per_test += 0.1 * (spent / len(answer) - self._seconds_per_test)
         for task, result in zip(sent.tasks, answer, strict=True):
             # The task that came back is without its test, which is here.
-            self._results.append(result if isinstance(result, Failure) else replace(result, task=task))
+            self._results.append(replace(result, task=task))
 
     def _fail(self, number: int, sent: _Sent, future: Future, problem: Exception) -> None:
         """A batch came to nothing: send it again, if it was not its own fault."""

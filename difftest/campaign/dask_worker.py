@@ -12,8 +12,8 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 from msgspec.structs import replace
 
-from base.errors import ExhumeError
-from difftest.campaign.executor import Failure, OwnTests, RunTask, Task, TestName
+from base.errors import ExhumeError, described
+from difftest.campaign.executor import Failure, OwnTests, Result, RunTask, Task, TestName
 from difftest.campaign.executor import Worker as TaskWorker
 from difftest.campaign.schedule import make_test
 from generator.strategy import GeneratedTest, Strategy
@@ -118,14 +118,13 @@ def work(name: str, tasks: Sequence[Task]) -> list[Any] | Unfit:
     results: list[Any] = []
     for task in tasks:
         try:
-            result = worker.perform(task)
+            result: Result = worker.perform(task)
         except OSError as problem:
             return Unfit(get_worker().address, str(problem))
         except Exception as error:  # noqa: BLE001 (handed over to the driver)
-            results.append(Failure(error))
-            continue
-        if isinstance(result.task, RunTask):
-            result = replace(result, task=replace(result.task, test=None, verdicts={}))
+            result = Failure(task, error, described(error))
+        if isinstance(task, RunTask):
+            result = replace(result, task=replace(task, test=None, verdicts={}))
         results.append(result)
     return results
 

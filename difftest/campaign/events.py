@@ -14,6 +14,9 @@ from difftest.triage.filing import FindingRecord
 from difftest.triage.merges import Merge
 from solvers.running.outcomes import Outcome, Verdict
 
+INTERNAL_ERRORS = "internal errors"
+"""The kind of the counts of bugs in exhume that kept a hunt from doing something, by exception."""
+
 
 @dataclass(frozen=True, slots=True)
 class TestDone:

@@ -21,6 +21,7 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 import msgspec
 from msgspec import Struct
 
+from base.errors import described
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, for_test
 from difftest.campaign.turns import RELATION
@@ -181,9 +182,14 @@ class Reduced(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A bug in exhume or an error of the machine in a worker, to be raised where results are taken."""
+    """A bug in exhume or an error of the machine in a worker, which kept it from doing the task.
 
+    ``text`` describes it: its traceback does not travel.
+    """
+
+    task: RunTask | ConfirmTask | ReduceTask
     error: Exception
+    text: str
 
 
 class Notice(Struct, frozen=True):
@@ -506,7 +512,7 @@ class LocalExecutor:
                 except Exception as error:  # noqa: BLE001 (handed over to the thread that waits for results)
                     if isinstance(error, OSError):
                         name_full_folder(error, tempfile.gettempdir())  # workers write nowhere else
-                    result = Failure(error)
+                    result = Failure(task, error, described(error))
                 with self._count:
                     self._results.put(result)
                     self._done += 1

@@ -24,10 +24,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from base.errors import ExhumeError
+from base.errors import ExhumeError, described
 from base.files import name_full_folder
 from difftest.campaign.book import Book
 from difftest.campaign.events import (
+    INTERNAL_ERRORS,
     Event,
     FindingConfirmed,
     HuntFinished,
@@ -61,7 +62,7 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
 from difftest.campaign.turns import Turns
-from difftest.errors import DifftestError
+from difftest.errors import DifftestError, InternalErrors
 from difftest.oracles import oracles_in_turn
 from difftest.triage.keying import QUICK_CHECKS, QUICK_SECONDS
 from difftest.triage.ledger import Ledger
@@ -78,6 +79,8 @@ _MAX_SET_ASIDE = 1_000
 # The state is committed this often, or less often where commits take more than a fiftieth of the time.
 _COMMIT_SECONDS = 1.0
 _COMMIT_SHARE = 50
+# So many bugs in exhume end the hunt: what it does then is of little use.
+_MOST_BUGS = 20
 # Memory is looked at this often.
 _MEASURE_SECONDS = 10.0
 
@@ -138,6 +141,9 @@ def hunt(
 
     ``state`` is where a campaign is kept, with a ``Schedule`` made from the same; ``executor`` runs the tests
     elsewhere than in threads of this process. Both stay open.
+
+    A bug in exhume costs the task that shows it, with a notice; InternalErrors then comes after the summary,
+    or after many of them the last one itself.
     """
     folder = prepare_output(options.out)
     if state is not None:
@@ -161,6 +167,16 @@ def _turns(options: HuntOptions, solvers: Sequence[Solver]) -> Turns:
         for kind in {solver.kin for solver in solvers}
     }
     return Turns(oracles_in_turn(options.oracles, solvers), options.seed, by_kind)
+
+
+def _nothing(task: ConfirmTask | ReduceTask) -> Confirmation | Reduced:
+    """The result of a task that shows nothing."""
+    return Confirmation(task, None, 0.0) if isinstance(task, ConfirmTask) else Reduced(task, 0.0)
+
+
+def _in_words(problem: Exception) -> str:
+    is_told = isinstance(problem, OSError | ExhumeError)
+    return str(problem) if is_told else f"{type(problem).__name__}: {problem}"
 
 
 class _Hunt:
@@ -205,6 +221,7 @@ class _Hunt:
         self.fresh = 0
         self.interrupted = False
         self.problem: Exception | None = None
+        self.bugs: list[Exception] = []
         self.committed = self.measured = self.started
         self.commit_seconds = 0.0
         for again in loaded.again if loaded else ():
@@ -230,7 +247,7 @@ class _Hunt:
             self._commit("interrupted" if self._is_interrupted() else "finished")
         except KeyboardInterrupt:
             self.interrupted = True
-        except (OSError, ExhumeError) as problem:
+        except Exception as problem:
             # An error before the first test has nothing to sum up.
             if not self.tally.tests:
                 raise
@@ -238,10 +255,15 @@ class _Hunt:
             # What was being taken or stored then is not stored: as after a kill, it is done again.
             with contextlib.suppress(OSError, DifftestError):
                 if self.state is not None:
-                    self.state.end(str(problem))
+                    self.state.end(_in_words(problem))
         yield HuntFinished(self.summary())
         if self.problem:
             raise self.problem
+        if self.bugs:
+            raise InternalErrors(
+                f"{len(self.bugs)} tasks were left out because of bugs in exhume (the first:"
+                f" {type(self.bugs[0]).__name__}); please report the tracebacks above"
+            )
 
     def _work(self) -> Iterator[Event]:
         shown = self.started
@@ -292,7 +314,7 @@ class _Hunt:
             "seconds": self.tally.earlier_seconds + time.monotonic() - self.started,
             "findings": tuple(self.book.records.values()),
             "interrupted": self._is_interrupted(),
-            "problem": str(self.problem) if self.problem else None,
+            "problem": _in_words(self.problem) if self.problem else None,
             "refusals": tuple(find_refusals(self.tally.outcomes, self.tally.refusals)),
             "arms": tuple(self.schedule.arms()),
         }
@@ -362,14 +384,15 @@ class _Hunt:
             return None
         if self._reduces and (reduction := self.book.next_reduction()) is not None:
             return reduction
-        if self.set_aside and (not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY):
+        retries = not self.has_tests or self.fresh % (_FRESH_PER_RETRY + 1) == _FRESH_PER_RETRY
+        if retries and (again := self._next_set_aside()) is not None:
             self.fresh += 1
-            return self._next_set_aside()
+            return again
         began = time.monotonic()
         taken = self.schedule.next(made=not self.executor.makes_tests) if self.has_tests else None
         if taken is None:
             self.has_tests = False
-            return self._next_set_aside() if self.set_aside else None
+            return self._next_set_aside()
         self.fresh += 1
         name, test = taken
         making = time.monotonic() - began
@@ -384,12 +407,17 @@ class _Hunt:
         """Whether findings may be reduced while the hunt runs: that takes seconds, not a number of checks."""
         return self.executor.has_folder and not self.options.by_work
 
-    def _next_set_aside(self) -> Task:
-        task = self.set_aside.popleft()
-        self.again_running[task.name] = task
-        if task.test is None and not self.executor.makes_tests:
-            return replace(task, test=self.schedule.make(task.name))
-        return task
+    def _next_set_aside(self) -> Task | None:
+        while self.set_aside:
+            task = self.set_aside.popleft()
+            test = task.test
+            if test is None and not self.executor.makes_tests:
+                test = self.schedule.make_again(task.name)
+                if test is None:
+                    continue
+            self.again_running[task.name] = task
+            return replace(task, test=test)
+        return None
 
     def _is_over(self) -> bool:
         end = self.options.seconds
@@ -400,7 +428,14 @@ class _Hunt:
             yield WorkerNotice(result.text)
             return
         if isinstance(result, Failure):
-            raise result.error
+            if isinstance(result.error, OSError | ExhumeError):
+                raise result.error
+            yield self._note_bug(result.error, result.text)
+            if isinstance(result.task, RunTask):
+                self._done(result.task)
+                self._end_if_many()
+                return
+            result = _nothing(result.task)
         self.tally.spend(result.solver_seconds)
         # A result is processed in full before its first event is yielded, because the consumer may stop at
         # any event. Findings written before a disk was full are reported, too: their folders are complete.
@@ -421,9 +456,24 @@ class _Hunt:
             if isinstance(error, OSError):
                 name_full_folder(error, self.book.folder)
             problem = error
+        except Exception as error:  # noqa: BLE001 (like one in a worker, it costs what it came with)
+            events.append(self._note_bug(error, described(error)))
         yield from events
         if problem is not None:
             raise problem
+        self._end_if_many()
+
+    def _note_bug(self, error: Exception, text: str) -> Event:
+        """A bug in exhume keeps us from doing a task: that must not end a hunt of days, nor be silent."""
+        self.bugs.append(error)
+        self.tally.add(INTERNAL_ERRORS, {type(error).__name__: 1})
+        return WorkerNotice(f"a task of this hunt is left out: {text}")
+
+    def _end_if_many(self) -> None:
+        if len(self.bugs) >= _MOST_BUGS:
+            # What they kept from being done is not to be done again.
+            self._commit()
+            raise self.bugs[-1]
 
     def _events_of(self, result: RunResult | Confirmation | Reduced) -> Iterator[Event]:
         if isinstance(result, Confirmation):
@@ -434,12 +484,15 @@ class _Hunt:
             return self.book.take_confirmation(result)
         return self.book.take_reduction(result) if isinstance(result, Reduced) else self._take_run(result)
 
+    def _done(self, task: RunTask) -> None:
+        self.fresh_running.discard(task.name)
+        self.again_running.pop(task.name, None)
+
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
         seconds = 1.0 if self.options.by_work else result.turn_seconds
         self.turns.pay(task.turn, seconds, result.judged, task.test)
-        self.fresh_running.discard(task.name)
-        self.again_running.pop(task.name, None)
+        self._done(task)
         if not result.verdicts:
             self.schedule.exhausted(task.name)
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from difftest.campaign.executor import Executor, Failure, Notice, Result, Task
+from difftest.campaign.executor import Executor, Notice, Result, Task
 
 
 class InOrder:
@@ -53,7 +53,7 @@ class InOrder:
         """The result of the oldest task, or None if there is none within ``seconds``."""
         if not self._tasks or self._tasks[0] not in self._early:
             result = self._inner.next_result(seconds)
-            if result is None or isinstance(result, Failure | Notice):
+            if result is None or isinstance(result, Notice):
                 return result
             self._early[id(result.task)] = result
         return self._early.pop(self._tasks.popleft()) if self._tasks[0] in self._early else None

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import functools
 import itertools
-import traceback
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from base.documents import from_document, to_document
+from base.errors import described
 from difftest.campaign.bandit import Bandit, Cautious, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, Campaign
-from generator.errors import GenerationError
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40
@@ -120,7 +119,7 @@ class Schedule:
         while self._left > 0:
             if self._reopened:
                 name = self._reopened.popleft()
-                test = self.make(name) if made else None
+                test = self.make_again(name) if made else None
             else:
                 arm = self._choose()
                 if arm is None:
@@ -130,7 +129,6 @@ class Schedule:
                     continue
                 name, test = taken
             if made and test is None:
-                self.exhausted(name)
                 continue
             self._left -= 1
             return name, test
@@ -144,6 +142,19 @@ class Schedule:
     def make(self, name: TestName) -> GeneratedTest | None:
         """The test of this name; None if there is none."""
         return make_test(self._strategies, name)
+
+    def make_again(self, name: TestName) -> GeneratedTest | None:
+        """The test of this name, which was handed out before; None with a note if it cannot be made now."""
+        try:
+            test = self.make(name)
+        except Exception as problem:  # noqa: BLE001 (a bug in one strategy must not end a hunt of days)
+            self._notes.append(
+                f"test {name.index} of strategy {name.strategy} is left out: {described(problem)}"
+            )
+            return None
+        if test is None:
+            self.exhausted(name)
+        return test
 
     def exhausted(self, name: TestName) -> None:
         """``name`` turned out not to exist: its strategy has no more tests."""
@@ -233,7 +244,7 @@ class Schedule:
                 # A bug in one strategy, too, must not end a hunt of days.
                 if all(a.state.exhausted for a in self._arms.values() if a.strategy is not arm.strategy):
                     raise
-                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {_described(problem)}")
+                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {described(problem)}")
             if test is None:
                 self.exhausted(name)
                 return None
@@ -247,15 +258,6 @@ class Schedule:
         if arm.tests_in_order is None:
             arm.tests_in_order = iter(arm.strategy.generate(arm.state.next_index, _ENDLESS))
         return next(arm.tests_in_order, None)
-
-
-def _described(problem: Exception) -> str:
-    """For people: what an error says, and where it comes from if it is a bug in the strategy."""
-    if isinstance(problem, GenerationError):
-        return str(problem)
-    return (
-        "this is a bug in exhume, please report it:\n" + "".join(traceback.format_exception(problem)).rstrip()
-    )
 
 
 def make_test(strategies: Mapping[str, Strategy], name: TestName) -> GeneratedTest | None:

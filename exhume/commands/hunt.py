@@ -181,7 +181,9 @@ def hunt_command(
     else:
         show_summary(end.summary)
     if end.error:
-        say(f"exhume: the hunt stopped; resume it with 'exhume hunt --resume --out {out_folder}'. The cause:")
+        if end.summary.problem:
+            again = f"exhume hunt --resume --out {out_folder}"
+            say(f"exhume: the hunt stopped; resume it with '{again}'. The cause:")
         raise end.error
     if not json and end.summary.interrupted:
         say(f"next: exhume hunt --resume --out {out_folder}")

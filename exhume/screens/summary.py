@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from difftest import FindingRecord, HuntSummary, Outcome
+from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.turns import RELATION
 from exhume.screens.console import headline, out, show_table
 
@@ -24,6 +25,8 @@ def show_summary(summary: HuntSummary) -> None:
         rate = calls / max(summary.seconds, 1e-9)
         out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
     show_outcomes(summary.outcomes)
+    if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
+        out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
     for refusal in summary.refusals:
         out.print(f"warning: {refusal}")
     if summary.cross_checks:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,23 +35,23 @@ class Shuffled:
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
-        self.failures: deque[Failure] = deque()
+        self.fails = -1
         self.closed = False
 
     @property
     def pending(self) -> int:
-        return len(self.tasks) + len(self.failures)
+        return len(self.tasks)
 
     def submit(self, task: Task) -> None:
         self.tasks.append(task)
 
     def next_result(self, seconds: float) -> Result | None:
-        if self.failures:
-            return self.failures.popleft()
         if not self.tasks:
             return None
         task = self.tasks.pop(random.Random(len(self.tasks)).randrange(len(self.tasks)))
         assert isinstance(task, RunTask)
+        if task.name.index == self.fails:
+            return Failure(task, OSError(), "")
         return RunResult(task, {}, 0.0)
 
     def close(self) -> None:
@@ -66,14 +65,14 @@ def test_results_come_in_the_order_of_their_tasks() -> None:
     for index in range(9):
         executor.submit(RunTask(TestName("s", "", index), 0, Limits()))
     came: list[int] = []
+    inner.fails = 4
     while len(came) < 9:
         result = executor.next_result(0.1)
         if result is not None:
-            came.append(result.task.name.index)  # type: ignore[union-attr]
+            assert isinstance(result, Failure if len(came) == 4 else RunResult)
+            came.append(result.task.name.index)
     assert came == list(range(9))
     assert executor.next_result(0.1) is None
-    inner.failures.append(Failure(OSError()))
-    assert isinstance(executor.next_result(0.1), Failure)
     executor.close()
     assert inner.closed
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -13,7 +14,7 @@ from difftest import Limits
 from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit
-from difftest.campaign.executor import Notice, RunResult, RunTask, TestName
+from difftest.campaign.executor import Failure, Notice, RunResult, RunTask, TestName
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem
 
@@ -114,6 +115,17 @@ def test_a_test_for_each_that_is_done_makes_whole_batches(cluster: Cluster) -> N
         while executor.next_result(0.0):
             executor.submit(task(0))
     assert {len(sending.tasks) for sending in cluster.sent[4:]} == {size}
+
+
+def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
+    executor = DaskExecutor("nowhere", [])
+    executor.submit(task(7))
+    assert indices(executor) == []
+    sent = cluster.sent[0]
+    sent.end([Failure(replace(sent.tasks[0], test=None), IndexError("a bug"), "")])
+    failure = executor.next_result(0.0)
+    assert isinstance(failure, Failure) and failure.task is sent.tasks[0]
+    assert executor.pending == 0
 
 
 def test_the_driver_waits_while_only_unfit_workers_are_there(cluster: Cluster) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from base.errors import Exit
 from difftest import (
     BadOutput,
     CandidateDropped,
@@ -36,13 +37,19 @@ from difftest import (
     Solver,
     Stage,
     TestDone,
+    WorkerNotice,
     find_solver,
     hunt,
 )
+from difftest.campaign import executor
+from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.executor import LocalExecutor, Result, RunResult
+from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SPENT, Changes, read_campaign
 from difftest.campaign.tally import Tally
+from difftest.errors import InternalErrors
+from difftest.oracles.base import Observation
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
 
@@ -562,6 +569,90 @@ def test_a_finding_is_reported_though_a_full_disk_keeps_it_from_being_committed(
     (ended,) = of(HuntFinished, events)
     assert [reported.record] == list(ended.summary.findings)  # type: ignore[union-attr]
     assert [reported.record.path] == list((tmp_path / "findings").iterdir())  # type: ignore[union-attr]
+
+
+class Numbered:
+    name, fingerprint = "numbered", ""
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        for index in range(start, stop):
+            yield GeneratedTest(index, f"; number {index}\n{TEXT}", self.name)
+
+
+def run_to_the_end(
+    count: int, solvers: Sequence[Solver], out: Path, **options: Any
+) -> tuple[list[Event], Exception | None]:
+    """The events of a campaign's run, and the error after them."""
+    events: list[Event] = []
+    with CampaignState.open(out, {}) as state:
+        schedule = Schedule([Numbered()], 1, False, count, state.loaded)
+        settings = HuntOptions(out, stages=QUICK, **options)
+        try:
+            for event in hunt(schedule, solvers, settings, state=state):
+                events.append(event)  # noqa: PERF402 - what came before the error stays
+        except Exception as error:  # noqa: BLE001 (it is what is looked at)
+            return events, error
+    return events, None
+
+
+@pytest.mark.parametrize("by_work", [False, True])
+def test_a_bug_in_exhume_costs_one_test_once_and_is_told(
+    honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_work: bool
+) -> None:
+    def fail(seen: Observation, *rest: Any) -> Any:
+        if "number 3\n" in seen.text:
+            raise RecursionError("an oracle")
+        return examine(seen, *rest)
+
+    examine = executor.examine
+    monkeypatch.setattr(executor, "examine", fail)
+    events, error = run_to_the_end(6, [honest], tmp_path, by_work=by_work)
+    assert len(of(TestDone, events)) == 5
+    (notice,) = of(WorkerNotice, events)
+    assert "Traceback" in notice.text and "RecursionError: an oracle" in notice.text  # type: ignore[union-attr]
+    assert isinstance(events[-1], HuntFinished)
+    assert events[-1].summary.statistics[INTERNAL_ERRORS] == {"RecursionError": 1}
+    assert isinstance(error, InternalErrors) and error.exit_code == Exit.USAGE
+    assert read_campaign(tmp_path).runs[-1].ending == "finished"
+
+    events, error = run_to_the_end(8, [honest], tmp_path, by_work=by_work)
+    assert {event.index for event in of(TestDone, events)} == {6, 7, 8}  # type: ignore[union-attr]
+    assert error is None
+
+
+@pytest.mark.parametrize("place", ["executor.settle", "book.write_finding"])
+def test_a_bug_while_a_candidate_is_confirmed_or_stored_costs_it_alone(
+    fake: Fake, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise IndexError("a bug")
+
+    monkeypatch.setattr(f"difftest.campaign.{place}", fail)
+    liar = fake("say('unsat' if 'number 2' in text else 'sat')", "liar")
+    events, error = run_to_the_end(5, [honest, liar], tmp_path)
+    assert len(of(TestDone, events)) == 5
+    assert len(of(WorkerNotice, events)) == 1
+    assert isinstance(error, InternalErrors)
+    assert not read_campaign(tmp_path).again
+
+
+def test_many_bugs_in_exhume_end_the_hunt(
+    honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(seen: Observation, *rest: Any) -> Any:
+        if "number 0\n" in seen.text:
+            return examine(seen, *rest)
+        raise IndexError("a bug")
+
+    examine = executor.examine
+    monkeypatch.setattr(executor, "examine", fail)
+    events, error = run_to_the_end(99, [honest], tmp_path)
+    assert len(of(WorkerNotice, events)) == 20
+    assert isinstance(of(HuntFinished, events)[-1], HuntFinished)
+    assert isinstance(error, IndexError)
+    stored = read_campaign(tmp_path)
+    assert stored.statistics[INTERNAL_ERRORS] == {"IndexError": 20}
+    assert min(start for _, _, start, _ in stored.open) >= 20
 
 
 def test_what_a_strategy_takes_and_gives_is_stored(make_test: Make, fake: Fake, tmp_path: Path) -> None:

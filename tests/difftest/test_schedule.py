@@ -12,7 +12,7 @@ from difftest.campaign.bandit import Bandit, Payments
 from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.state import CampaignState
-from difftest.campaign.stored import Changes, read_campaign
+from difftest.campaign.stored import ArmState, Changes, read_campaign
 from difftest.triage.classes import class_of
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
@@ -222,6 +222,21 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
     assert len(again) == 20
     everything = {(name.strategy, name.index) for name in (*done, *again)}
     assert len(everything) == 40
+
+
+def test_an_open_test_that_cannot_be_made_any_more_is_left_out(tmp_path: Path) -> None:
+    class Failing(Counting):
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            if start == 3:
+                raise IndexError("a bug")
+            return super().generate(start, stop)
+
+    with CampaignState.open(tmp_path, {}) as state:
+        state.commit(Changes(), 1.0, [ArmState("x", "", 6)], [("x", "", 2, 5)])
+    schedule = Schedule([Failing("x")], 1, False, 5, read_campaign(tmp_path))
+    assert [name.index for name in names(schedule, 4)] == [2, 4, 6, 7]
+    (note,) = schedule.take_notes()
+    assert note.startswith("test 3 of strategy x is left out: ") and "Traceback" in note
 
 
 def test_listed_tests_are_taken_as_they_come() -> None:
