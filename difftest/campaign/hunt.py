@@ -205,6 +205,7 @@ class _Hunt:
         listed = options.ledger.entries if options.ledger else []
         names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
+        self.earlier_tests, self.earlier_solver_seconds = self.tally.tests, self.tally.solver_seconds
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             lambda name, reward: self.schedule.paid(name, 0.0, 0, 0, 1, reward=reward),
@@ -300,7 +301,13 @@ class _Hunt:
 
     def _spent(self) -> float:
         """What oracles that take turns get their share of: the solvers' seconds, or a second per test."""
-        return float(self.tally.tests) if self.options.by_work else self.tally.solver_seconds
+        if self.options.by_work:
+            return float(self.tally.tests - self.earlier_tests)
+        return self._solver_seconds()
+
+    def _solver_seconds(self) -> float:
+        """What solvers took in this run: what is compared with it begins with each run, too."""
+        return self.tally.solver_seconds - self.earlier_solver_seconds
 
     def summary(self) -> HuntSummary:
         """What has come of it so far."""
@@ -500,7 +507,7 @@ class _Hunt:
         if decided:
             self.stages.decided(result)
         if not task.confirms:
-            later = self.stages.later(result, self.tally.solver_seconds)
+            later = self.stages.later(result, self._solver_seconds())
             if later is not None and len(self.set_aside) < _MAX_SET_ASIDE:
                 self.set_aside.append(later)
             first = not task.counted
