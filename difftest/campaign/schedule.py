@@ -18,6 +18,7 @@ import itertools
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from base.documents import from_document, to_document
 from base.errors import described
@@ -302,6 +303,13 @@ class _Ahead:
         return bytes(self._numbers[class_of(index)] for index in range(first, first + _CHUNK))
 
 
+@dataclass(slots=True)
+class _Paid(Payments):
+    """What is stored for an arm: what it paid, and its whole ``strategy``, where old payments fade sooner."""
+
+    strategy: Payments | None = None
+
+
 class _Bandits:
     """Two levels of choice: between the strategies, and between the classes of each."""
 
@@ -319,11 +327,13 @@ class _Bandits:
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
-                arm.state.test_class: from_document(stored[arm.key].weights, Payments)
+                arm.state.test_class: from_document(stored[arm.key].weights, _Paid)
                 for arm in of_strategy
                 if arm.key in stored
             }
-            totals[strategy] = Payments(
+            # Campaigns of earlier versions have only what its classes paid.
+            whole = next((p.strategy for p in paid.values() if p.strategy), None)
+            totals[strategy] = whole or Payments(
                 sum(p.found for p in paid.values()),
                 sum(p.decided for p in paid.values()),
                 sum(p.seconds for p in paid.values()),
@@ -352,9 +362,11 @@ class _Bandits:
             for arm in arms:
                 arm.state.share = shares.get(strategy, 0.0) * of_classes.get(arm.state.test_class, 0.0)
 
-    def weights(self, arm: _Arm) -> dict[str, float]:
-        payments = self._classes[arm.strategy.name].paid.get(arm.state.test_class)
-        return to_document(payments) if payments else {}
+    def weights(self, arm: _Arm) -> dict[str, Any]:
+        of_class = self._classes[arm.strategy.name].paid.get(arm.state.test_class) or Payments()
+        whole = self._strategies.paid.get(arm.strategy.name)
+        paid = _Paid(of_class.found, of_class.decided, of_class.seconds, whole)
+        return dict(to_document(paid))
 
 
 def _class_of(strategy: Strategy, index: int) -> str:

@@ -163,7 +163,7 @@ class ArmState:
     findings: int = 0
     solver_seconds: float = 0.0
     share: float = 0.0
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

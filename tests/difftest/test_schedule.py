@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,25 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
     assert len(again) == 20
     everything = {(name.strategy, name.index) for name in (*done, *again)}
     assert len(everything) == 40
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_what_a_strategy_paid_stays_forgotten_after_a_resume(tmp_path: Path, is_old: bool) -> None:
+    strategies = [Counting("x"), Counting("y")]
+    cost = {"x": 0.1, "y": 0.1}
+    schedule = Schedule(strategies, 1, True)
+    spend(schedule, 40, cost, {"x": 10})  # x finds all that it ever finds
+    spend(schedule, 2_000, cost, {})
+    arms = schedule.arms()
+    if is_old:
+        arms = [
+            replace(arm, weights={k: v for k, v in arm.weights.items() if k != "strategy"}) for arm in arms
+        ]
+    with CampaignState.open(tmp_path, {}) as state:
+        state.commit(Changes(), 1.0, arms)
+    resumed = Schedule(strategies, 1, True, loaded=read_campaign(tmp_path))
+    resumed.next(made=False)
+    assert (resumed.arms()[0].share > 0.7) == is_old
 
 
 def test_an_open_test_that_cannot_be_made_any_more_is_left_out(tmp_path: Path) -> None:
