@@ -59,12 +59,13 @@ _MAX_LISTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A test and what it shows, at this stage."""
+    """A test and what it shows, at this stage, with the oracle whose turn it was."""
 
     name: TestName
     candidate: Candidate
     test: GeneratedTest
     stage: int
+    turn: str
 
 
 @dataclass(slots=True)
@@ -158,11 +159,10 @@ class Book:
         """How many candidates wait for confirmation or are in it."""
         return len(self._to_confirm) + len(self._confirming) + sum(map(len, self._waiting.values()))
 
-    def pending(self) -> set[TestName]:
-        """The tests of all candidates that are not confirmed yet."""
-        waiting = (shown.name for of_key in self._waiting.values() for shown in of_key)
-        ahead = (shown.name for shown in self._to_confirm)
-        return {*waiting, *ahead, *(shown.name for shown in self._confirming.values())}
+    def pending(self) -> dict[TestName, str]:
+        """The tests of all candidates that are not confirmed yet, and the oracle whose turn each was."""
+        every = (*self._waiting.values(), self._to_confirm, self._confirming.values())
+        return {shown.name: shown.turn for some in every for shown in some}
 
     def next_task(self, limits: Callable[[int], Limits]) -> ConfirmTask | None:
         """The next candidate to confirm, with the limits for its stage."""
@@ -216,9 +216,9 @@ class Book:
         self._listed.pop(kept.id, None)
 
     def take(
-        self, name: TestName, candidate: Candidate, test: GeneratedTest, stage: int = 0
+        self, name: TestName, candidate: Candidate, test: GeneratedTest, stage: int = 0, turn: str = ""
     ) -> Iterator[Event]:
-        """A test shows a candidate, at this stage."""
+        """A test shows a candidate, at this stage and with the oracle whose turn it is."""
         # When it was confirmed, one of the solvers may have been found to be the culprit.
         labels = set(map(self._plain, (candidate.label, *candidate.solvers)))
         kind = str(candidate.finding_class)
@@ -235,7 +235,7 @@ class Book:
         if was_looked_at and not self._is_worth_a_look(candidate) and self._is_known_error(key):
             return
         record = self.records.get(key)
-        shown = _Shown(name, candidate, test, stage)
+        shown = _Shown(name, candidate, test, stage, turn)
         if record is None and key in self.known:
             yield from self._take_over(key, name, test)
         elif record is not None and not self._is_worth_a_look(candidate):

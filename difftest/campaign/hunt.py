@@ -174,6 +174,11 @@ def _nothing(task: ConfirmTask | ReduceTask) -> Confirmation | Reduced:
     return Confirmation(task, None, 0.0) if isinstance(task, ConfirmTask) else Reduced(task, 0.0)
 
 
+def _confirm_with(turn: str) -> str:
+    """Why a test is run again, as it is stored: without the oracle whose turn it was it may show nothing."""
+    return f"confirm {turn}".rstrip()
+
+
 def _in_words(problem: Exception) -> str:
     is_told = isinstance(problem, OSError | ExhumeError)
     return str(problem) if is_told else f"{type(problem).__name__}: {problem}"
@@ -232,9 +237,11 @@ class _Hunt:
         name = TestName(again.strategy, again.test_class, again.index)
         stage = min(again.stage, self.stages.last)
         counted = {solver: Outcome(outcome) for solver, outcome in again.outcomes.items()}
-        confirms = again.reason == "confirm"
+        reason, _, turn = again.reason.partition(" ")
+        confirms = reason == "confirm"
+        turn = turn if turn in self.turns.names else ""  # the oracles may be others now
         limits = self.stages.limits(stage)
-        self.set_aside.append(RunTask(name, stage, limits, counted=counted, confirms=confirms))
+        self.set_aside.append(RunTask(name, stage, limits, counted=counted, confirms=confirms, turn=turn))
 
     def run(self) -> Iterator[Event]:
         """Feed, collect, and sum up."""
@@ -358,11 +365,12 @@ class _Hunt:
 
     def _again(self) -> Iterator[Again]:
         """The tests that are to be run again though they are counted."""
-        for name in self.book.pending():
-            yield Again(name.strategy, name.test_class, name.index, self.stages.last, {}, "confirm")
+        for name, turn in self.book.pending().items():
+            reason = _confirm_with(turn)
+            yield Again(name.strategy, name.test_class, name.index, self.stages.last, {}, reason)
         for task in (*self.set_aside, *self.again_running.values()):
             counted = {solver: outcome.value for solver, outcome in task.counted.items()}
-            reason = "confirm" if task.confirms else "later"
+            reason = _confirm_with(task.turn) if task.confirms else "later"
             yield Again(
                 task.name.strategy, task.name.test_class, task.name.index, task.stage, counted, reason
             )
@@ -516,9 +524,9 @@ class _Hunt:
         # What a stage shows is followed up at once; the counts below are of the last one only.
         if result.test is not None:
             for candidate in result.candidates:
-                yield from self.book.take(task.name, candidate, result.test, task.stage)
+                yield from self.book.take(task.name, candidate, result.test, task.stage, task.turn)
         for candidate, test in result.others:
-            yield from self.book.take(task.name, candidate, test, task.stage)
+            yield from self.book.take(task.name, candidate, test, task.stage, task.turn)
         if not task.confirms:
             self.tally.count(result, decided)
             yield TestDone(task.name.index, result.verdicts, decided, task.stage, task.name.strategy)

@@ -94,7 +94,7 @@ create table again (
     "index" integer not null,
     stage integer not null,         -- which time limit to run it with
     outcomes text not null,         -- JSON: per solver what was counted for it; {} where nothing was
-    reason text not null            -- later (with a longer limit) or confirm
+    reason text not null            -- later (longer limit), or confirm and the oracle whose turn it was
 );
 create table bucket (
     start integer primary key,

@@ -28,6 +28,11 @@ class Turns:
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
 
+    @property
+    def names(self) -> Collection[str]:
+        """All of them."""
+        return self._owed.keys()
+
     def choose(self, test: GeneratedTest) -> str:
         """The oracle for a test that needs one, whatever the time: the one that it names, or, if only one
         kind of solver runs on it, the one whose turn it is. Else empty.

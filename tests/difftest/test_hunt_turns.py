@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
+
 from difftest import HuntOptions, find_solver, hunt
-from difftest.campaign.executor import Result, RunResult, RunTask, Task
+from difftest.campaign.executor import ConfirmTask, Result, RunResult, RunTask, Task
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
-from difftest.campaign.stored import Changes
+from difftest.campaign.stored import Changes, read_campaign
+from difftest.oracles.base import Candidate
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
 
@@ -50,9 +54,9 @@ class Instant:
         pass
 
 
-def run(out: Path, tests: int) -> list[RunTask]:
+def run(out: Path, tests: int, executor: Instant | None = None) -> list[RunTask]:
     """What a campaign's run of so many tests hands out."""
-    executor = Instant()
+    executor = executor or Instant()
     with CampaignState.open(out, {}) as state:
         schedule = Schedule([Endless()], 1, False, tests + _done(state), state.loaded)
         options = HuntOptions(out, in_turn=True)
@@ -71,3 +75,32 @@ def test_after_a_resume_turns_keep_to_their_share(tmp_path: Path) -> None:
     with CampaignState.open(tmp_path / "resumed", {}) as state:
         state.commit(Changes(tests=9_000, solver_seconds=360_000.0), 1.0)
     assert sum(bool(task.turn) for task in run(tmp_path / "resumed", 200)) == fresh
+
+
+class Unconfirming(Instant):
+    """Each turn shows something, and the machine fails when the first of them is to be confirmed."""
+
+    def next_result(self, seconds: float) -> Result | None:
+        if isinstance(self.tasks[-1], ConfirmTask):
+            raise OSError
+        result = super().next_result(seconds)
+        assert isinstance(result, RunResult)
+        if not result.task.turn:
+            return result
+        found = Candidate("crash", ("z3",), "crash|z3|a", "z3", oracle="crash")
+        return replace(result, candidates=(found,), test=result.task.test)
+
+
+def test_a_candidate_of_an_oracle_in_turn_that_was_not_confirmed_gets_its_turn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("difftest.campaign.hunt._COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr("difftest.campaign.hunt._COMMIT_SHARE", 0.0)
+    first = Unconfirming()
+    with pytest.raises(OSError):
+        run(tmp_path, 50, first)
+    (task,) = (task for task in first.done if task.turn)
+    (again,) = read_campaign(tmp_path).again
+    assert (again.index, again.reason) == (task.name.index, f"confirm {task.turn}")
+    (confirming,) = (task for task in run(tmp_path, 50) if task.confirms)
+    assert (confirming.name, confirming.turn) == (task.name, task.turn)
