@@ -301,8 +301,7 @@ class DaskExecutor:
         if len(answer) == len(sent.tasks) and spent > 0 and isinstance(sent.tasks[0], RunTask):
             self._seconds_per_test += 0.1 * (spent / len(answer) - self._seconds_per_test)
         for task, result in zip(sent.tasks, answer, strict=True):
-            # The task that came back is without its test, which is here.
-            self._results.append(replace(result, task=task))
+            self._results.append(replace(result, task=_whole(task, result.task)))
 
     def _fail(self, number: int, sent: _Sent, future: Future, problem: Exception) -> None:
         """A batch came to nothing: send it again, if it was not its own fault."""
@@ -316,6 +315,13 @@ class DaskExecutor:
         if sent.futures:
             return  # a copy is still on its way
         self._give(number, sent)
+
+
+def _whole(task: Task, returned: Task) -> Task:
+    """The task that came back is without its test, which is here; a worker may have found its turn."""
+    if isinstance(returned, RunTask):
+        return replace(task, turn=returned.turn, has_needed_turn=returned.has_needed_turn)
+    return task
 
 
 def _name_of(campaign: Path) -> str:

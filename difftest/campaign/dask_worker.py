@@ -13,7 +13,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 from msgspec.structs import replace
 
 from base.errors import ExhumeError, described
-from difftest.campaign.executor import Failure, OwnTests, Result, RunTask, Task, TestName
+from difftest.campaign.executor import Done, Failure, OwnTests, RunTask, Task, TestName
 from difftest.campaign.executor import Worker as TaskWorker
 from difftest.campaign.schedule import make_test
 from generator.strategy import GeneratedTest, Strategy
@@ -118,13 +118,13 @@ def work(name: str, tasks: Sequence[Task]) -> list[Any] | Unfit:
     results: list[Any] = []
     for task in tasks:
         try:
-            result: Result = worker.perform(task)
+            result: Done | Failure = worker.perform(task)
         except OSError as problem:
             return Unfit(get_worker().address, str(problem))
         except Exception as error:  # noqa: BLE001 (handed over to the driver)
             result = Failure(task, error, described(error))
-        if isinstance(task, RunTask):
-            result = replace(result, task=replace(task, test=None, verdicts={}))
+        if isinstance(result.task, RunTask):
+            result = replace(result, task=replace(result.task, test=None, verdicts={}, needs=None))
         results.append(result)
     return results
 

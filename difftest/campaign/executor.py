@@ -24,7 +24,7 @@ from msgspec import Struct
 from base.errors import described
 from base.files import name_full_folder
 from difftest.campaign.modes import Options, for_test
-from difftest.campaign.turns import RELATION
+from difftest.campaign.turns import RELATION, Needs
 from difftest.errors import DifftestError
 from difftest.oracles import PLAIN, hunting_oracles, look
 from difftest.oracles.base import Candidate, Observation, observe_test
@@ -77,8 +77,9 @@ class RunTask(Struct, frozen=True):
 
     ``test`` is None where the worker makes the test itself. ``counted`` is what was counted for the test
     before, per solver. ``confirms`` says that nothing is counted: only what it shows matters. ``oracles`` say
-    what counts as wrong; none: the solvers' defaults; ``turn`` is one more, drawn for this test. ``options``
-    are what the test adds to those of the solvers.
+    what counts as wrong; none: the solvers' defaults; ``turn`` is one more, drawn for this test, or the one
+    that the test needs (``has_needed_turn``). Where the worker makes the test, it finds that out with
+    ``needs``. ``options`` are what the test adds to those of the solvers.
     """
 
     name: TestName
@@ -91,6 +92,13 @@ class RunTask(Struct, frozen=True):
     oracles: tuple[str, ...] = ()
     options: Options = ()
     turn: str = ""
+    has_needed_turn: bool = False
+    needs: Needs | None = None
+
+    def with_needed_turn(self, needs: Needs, test: GeneratedTest) -> RunTask:
+        """The task with the turn that its test needs, if it needs one."""
+        turn = needs.choose(test)
+        return msgspec.structs.replace(self, turn=turn, has_needed_turn=True) if turn else self
 
 
 class RunResult(Struct, frozen=True):
@@ -199,7 +207,8 @@ class Notice(Struct, frozen=True):
 
 
 Task = RunTask | ConfirmTask | ReduceTask
-Result = RunResult | Confirmation | Reduced | Failure | Notice
+Done = RunResult | Confirmation | Reduced
+Result = Done | Failure | Notice
 
 
 class Executor(Protocol):
@@ -302,7 +311,7 @@ class Worker:
         self._make = make
         self._performers: dict[str, Performer] = {}
 
-    def perform(self, task: Task) -> RunResult | Confirmation | Reduced:
+    def perform(self, task: Task) -> Done:
         """Run a test, confirm a candidate, or reduce a finding, whichever ``task`` is."""
         if isinstance(task, ReduceTask):
             return _reduce(task, self.runner)
@@ -343,6 +352,8 @@ def perform(
     test = task.test or (make(task.name) if make else None)
     if test is None:
         return RunResult(task, {}, 0.0)
+    if task.needs is not None:
+        task = task.with_needed_turn(task.needs, test)
     return _run(task, test, _solvers_for(test, task.options, solvers), screener or runner)
 
 

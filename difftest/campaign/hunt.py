@@ -40,6 +40,7 @@ from difftest.campaign.events import (
 from difftest.campaign.executor import (
     Confirmation,
     ConfirmTask,
+    Done,
     Executor,
     Failure,
     LocalExecutor,
@@ -387,9 +388,15 @@ class _Hunt:
                 if isinstance(task, ConfirmTask) and self.options.by_work:
                     task = replace(task, checks=QUICK_CHECKS)
                 if isinstance(task, RunTask) and not task.confirms:
-                    turn = self.turns.choose(task.test) if task.test is not None else ""
-                    task = replace(task, turn=turn or self.turns.draw(self._spent()))
+                    task = self._with_turn(task)
             self.executor.submit(task)
+
+    def _with_turn(self, task: RunTask) -> RunTask:
+        needs, drawn = self.turns.needs(), self.turns.draw(self._spent())
+        task = replace(task, turn=drawn, has_needed_turn=False)
+        if task.test is None:
+            return replace(task, needs=needs)
+        return task.with_needed_turn(needs, task.test)
 
     def _next_task(self) -> Task | None:
         confirm = self.book.next_task(self.stages.confirming)
@@ -490,7 +497,7 @@ class _Hunt:
             self._commit()
             raise self.bugs[-1]
 
-    def _events_of(self, result: RunResult | Confirmation | Reduced) -> Iterator[Event]:
+    def _events_of(self, result: Done) -> Iterator[Event]:
         if isinstance(result, Confirmation):
             # To confirm is a part of what a finding costs, and of what a candidate costs that is none.
             name = result.task.name
@@ -506,7 +513,7 @@ class _Hunt:
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
         seconds = 1.0 if self.options.by_work else result.turn_seconds
-        self.turns.pay(task.turn, seconds, result.judged, task.test)
+        self.turns.pay(task.turn, seconds, result.judged, task.has_needed_turn)
         self._done(task)
         if not result.verdicts:
             self.schedule.exhausted(task.name)

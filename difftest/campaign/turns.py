@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from msgspec import Struct
+
 from difftest.campaign.bandit import Cautious
 from generator.strategy import GeneratedTest
 
@@ -17,29 +19,42 @@ RELATION = "relation "
 """Begins the kind of the counts of a relation's claims."""
 
 
+class Needs(Struct, frozen=True):
+    """Which oracle looks at a test that needs one, whatever the time: the one that the test names, if it is
+    among ``names``, or, if only one kind of solver runs on it, the one whose turn it is ``by_kind``.
+    """
+
+    names: tuple[str, ...]
+    by_kind: Mapping[str, str]
+
+    def choose(self, test: GeneratedTest) -> str:
+        """The oracle for this test; empty if it needs none."""
+        if test.judged_by in self.names:
+            return test.judged_by
+        return self.by_kind.get(test.only[0], "") if len(test.only) == 1 else ""
+
+
 class Turns:
     """The turns of the oracles ``names``; ``by_kind`` has those that fit each kind of solver."""
 
     def __init__(
         self, names: Sequence[str], seed: int, by_kind: Mapping[str, Sequence[str]] | None = None
     ) -> None:
+        self._names = tuple(names)
         self._by_kind = by_kind or {}
         self._bandit = Cautious(names, seed)
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
 
     @property
-    def names(self) -> Collection[str]:
+    def names(self) -> Sequence[str]:
         """All of them."""
-        return self._owed.keys()
+        return self._names
 
-    def choose(self, test: GeneratedTest) -> str:
-        """The oracle for a test that needs one, whatever the time: the one that it names, or, if only one
-        kind of solver runs on it, the one whose turn it is. Else empty.
-        """
-        if test.judged_by in self._owed:
-            return test.judged_by
-        return self._next(self._by_kind.get(test.only[0], ())) if len(test.only) == 1 else ""
+    def needs(self) -> Needs:
+        """Which oracle looks at tests that need one, now."""
+        by_kind = {kind: self._next(names) for kind, names in self._by_kind.items()}
+        return Needs(self._names, by_kind)
 
     def draw(self, seconds: float) -> str:
         """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
@@ -50,15 +65,15 @@ class Turns:
     def _next(self, names: Collection[str]) -> str:
         return max(names, key=lambda name: self._owed.get(name, 0.0), default="")
 
-    def pay(self, name: str, seconds: float, judged: int, test: GeneratedTest | None = None) -> None:
-        """What a turn took on a test, and how many claims of the oracle were judged. Where the test needs an
-        oracle in turn, that does not count as a part of the share.
+    def pay(self, name: str, seconds: float, judged: int, is_needed: bool = False) -> None:
+        """What a turn took on a test, and how many claims of the oracle were judged. Where the test needs it,
+        that does not count as a part of the share.
         """
         if name not in self._owed:
             return
         # A turn that came to nothing counts as well, so that another one is next.
         charged = max(seconds, 0.001)
-        if test is None or not self.choose(test):
+        if not is_needed:
             self._spent += seconds
         self._bandit.pay(name, charged, judged)
         for other, share in self._bandit.shares().items():

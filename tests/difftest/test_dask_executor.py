@@ -14,9 +14,11 @@ from difftest import Limits
 from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit
-from difftest.campaign.executor import Failure, Notice, RunResult, RunTask, TestName
+from difftest.campaign.executor import Failure, Notice, RunResult, RunTask, TestName, perform
+from difftest.campaign.turns import Needs
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem
+from solvers.running.runner import Runner
 
 
 class Sending:
@@ -117,6 +119,19 @@ def test_a_test_for_each_that_is_done_makes_whole_batches(cluster: Cluster) -> N
     assert {len(sending.tasks) for sending in cluster.sent[4:]} == {size}
 
 
+def test_a_worker_that_makes_the_test_gives_it_the_turn_that_it_needs(cluster: Cluster) -> None:
+    executor = DaskExecutor("nowhere", [])
+    sent = RunTask(TestName("s", "", 1), 0, Limits(), turn="cube", needs=Needs(("optimum",), {}))
+    executor.submit(sent)
+    assert indices(executor) == []
+    made = GeneratedTest(1, "(check-sat)", "s", judged_by="optimum")
+    done = perform(cluster.sent[0].tasks[0], [], Runner(), lambda _: made)
+    cluster.sent[0].end([replace(done, task=replace(done.task, needs=None))])
+    result = executor.next_result(0.0)
+    assert isinstance(result, RunResult)
+    assert (result.task.turn, result.task.has_needed_turn) == ("optimum", True)
+
+
 def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
     executor = DaskExecutor("nowhere", [])
     executor.submit(task(7))
@@ -124,7 +139,7 @@ def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
     sent = cluster.sent[0]
     sent.end([Failure(replace(sent.tasks[0], test=None), IndexError("a bug"), "")])
     failure = executor.next_result(0.0)
-    assert isinstance(failure, Failure) and failure.task is sent.tasks[0]
+    assert isinstance(failure, Failure) and failure.task == sent.tasks[0]
     assert executor.pending == 0
 
 

@@ -29,9 +29,10 @@ class Endless:
 class Instant:
     """Gives results at once: a test takes 0.1 s in solvers, and a turn 0.5 s more."""
 
-    jobs, room, makes_tests, has_folder = 1, 1, False, False
+    jobs, room, has_folder = 1, 1, False
 
-    def __init__(self) -> None:
+    def __init__(self, makes_tests: bool = False) -> None:
+        self.makes_tests = makes_tests
         self.tasks: list[Task] = []
         self.done: list[RunTask] = []
 
@@ -104,3 +105,10 @@ def test_a_candidate_of_an_oracle_in_turn_that_was_not_confirmed_gets_its_turn_a
     assert (again.index, again.reason) == (task.name.index, f"confirm {task.turn}")
     (confirming,) = (task for task in run(tmp_path, 50) if task.confirms)
     assert (confirming.name, confirming.turn) == (task.name, task.turn)
+
+
+def test_tests_that_workers_make_bring_what_says_which_turn_they_need(tmp_path: Path) -> None:
+    assert all(task.needs is None for task in run(tmp_path / "here", 3))
+    test = GeneratedTest(0, "", "", only=("z3",))
+    for task in run(tmp_path / "there", 3, Instant(makes_tests=True)):
+        assert task.needs is not None and task.needs.choose(test) in task.needs.names

@@ -157,13 +157,14 @@ def test_only_this_solver_runs_it_and_a_relation_looks(tmp_path: Path) -> None:
 
 def test_a_test_that_needs_an_oracle_gets_it_besides_the_share() -> None:
     turns = Turns(["cube", "optimum"], 0, {"z3": ["optimum"]})
-    assert turns.choose(GeneratedTest(0, "", "", judged_by="optimum")) == "optimum"
-    assert turns.choose(GeneratedTest(0, "", "", judged_by="other")) == ""
-    assert turns.choose(GeneratedTest(0, "", "", only=("z3",))) == "optimum"
-    assert turns.choose(GeneratedTest(0, "", "", only=("cvc5",))) == ""
-    assert turns.choose(GeneratedTest(0, "", "")) == ""
-    turns.pay("optimum", 5.0, 0, GeneratedTest(0, "", "", judged_by="optimum"))
+    choose = turns.needs().choose
+    assert choose(GeneratedTest(0, "", "", judged_by="optimum")) == "optimum"
+    assert choose(GeneratedTest(0, "", "", judged_by="other")) == ""
+    assert choose(GeneratedTest(0, "", "", only=("z3",))) == "optimum"
+    assert choose(GeneratedTest(0, "", "", only=("cvc5",))) == ""
+    assert choose(GeneratedTest(0, "", "")) == ""
+    turns.pay("optimum", 5.0, 0, is_needed=True)
     assert turns.draw(0.0) == "cube"
-    turns.pay("cube", 5.0, 0, GeneratedTest(0, "", ""))
+    turns.pay("cube", 5.0, 0)
     assert turns.draw(4.9 / SHARE) == ""
     assert turns.draw(5.1 / SHARE)
