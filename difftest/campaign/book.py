@@ -200,9 +200,23 @@ class Book:
         """A finding was reduced: those that turn out to have one cause become one."""
         self._reductions += result.solver_seconds - result.task.limits.seconds
         with contextlib.suppress(DifftestError):
-            for found in find_merges(list(self.records.values())):
+            there = [record for key in list(self.records) if (record := self._record(key)) is not None]
+            for found in find_merges(there):
                 self._merge(found)
                 yield found
+
+    def _record(self, key: str) -> FindingRecord | None:
+        """The finding of this key; None if there is none, or if someone deleted its folder: then it may be
+        found again.
+        """
+        record = self.records.get(key)
+        if record is None or record.path.exists():
+            return record
+        for found in (self.records, self.known):
+            found.pop(key, None)
+        self._listed.pop(record.id, None)
+        self._kept.pop(record.id, None)
+        return None
 
     def _merge(self, found: Merge) -> None:
         merge(found)
@@ -234,7 +248,7 @@ class Book:
         was_looked_at = key != candidate.key or self.looks[candidate.key]
         if was_looked_at and not self._is_worth_a_look(candidate) and self._is_known_error(key):
             return
-        record = self.records.get(key)
+        record = self._record(key)
         shown = _Shown(name, candidate, test, stage, turn)
         if record is None and key in self.known:
             yield from self._take_over(key, name, test)
@@ -317,15 +331,16 @@ class Book:
         for other in waiting:
             if is_known:
                 self._is_known_error(candidate.key)
-            else:
-                yield self._duplicate(self.records[candidate.key], other.test)
+            elif (record := self._record(candidate.key)) is not None:
+                yield self._duplicate(record, other.test)
 
     def _enter(self, result: Confirmation, candidate: Candidate) -> Iterator[Event]:
         """A candidate is confirmed: a new finding, or one more test that shows one."""
-        record = self.records.get(candidate.key)
+        record = self._record(candidate.key)
         if record is not None:
             if result.key is not None and result.evidence is not None and result.test is None:
-                self._keep_trigger(record, result)
+                with contextlib.suppress(DifftestError, FileNotFoundError):  # someone changed its folder
+                    self._keep_trigger(record, result)
             yield self._duplicate(record, result.task.test)
         elif candidate.key in self.known:
             yield from self._take_over(candidate.key, result.task.name, result.task.test)
@@ -403,7 +418,8 @@ class Book:
             listed = self._listed[record.id] = set(tests_of(record.path))
         if test.listed not in listed and (test.origin or len(listed) < _MAX_LISTED):
             listed.add(test.listed)
-            note_duplicate(record, test)
+            with contextlib.suppress(FileNotFoundError):  # someone deleted its folder
+                note_duplicate(record, test)
         return DuplicateSeen(record, test.index)
 
 

@@ -233,6 +233,21 @@ def test_one_cause_gets_one_folder_and_its_triggers_are_listed(
     assert len(list((tmp_path / "findings").iterdir())) == 1
 
 
+def test_a_finding_whose_folder_is_deleted_meanwhile_is_found_again(
+    make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
+) -> None:
+    tests = (make_test(f"; {index}\n{TEXT}", index) for index in range(9))
+    found = []
+    settings = HuntOptions(tmp_path, stages=QUICK)
+    for event in hunt(tests, [honest, fake("say('unsat')", "liar")], settings):
+        if isinstance(event, FindingConfirmed):
+            found.append(event.index)
+            if len(found) == 1:
+                shutil.rmtree(event.record.path)
+    assert len(found) == 2
+    assert len(list((tmp_path / "findings").iterdir())) == 1
+
+
 def test_a_second_hunt_into_the_folder_knows_what_is_there(
     make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
 ) -> None:
