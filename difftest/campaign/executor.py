@@ -21,11 +21,10 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 import msgspec
 from msgspec import Struct
 
-from base.errors import described
-from base.files import name_full_folder
+from base.errors import ExhumeError, described
+from base.files import NO_SPACE, name_full_folder
 from difftest.campaign.modes import Options, for_test
 from difftest.campaign.turns import RELATION, Needs
-from difftest.errors import DifftestError
 from difftest.oracles import PLAIN, hunting_oracles, look
 from difftest.oracles.base import Candidate, Observation, observe_test
 from difftest.triage.confirm import Confirmer
@@ -331,8 +330,13 @@ class Worker:
 
 def _reduce(task: ReduceTask, runner: Runner) -> Reduced:
     started = time.monotonic()
-    with contextlib.suppress(DifftestError):  # it does not show it again, or is gone: then it stays as it is
+    try:
         reduce(task.folder, seconds=task.limits.seconds, ddsmt=False, within=runner)
+    except ExhumeError:
+        pass  # it does not show it again, or its solver or folder is gone: then it stays as it is
+    except OSError as problem:
+        if problem.errno in NO_SPACE:
+            raise
     return Reduced(task, time.monotonic() - started)
 
 

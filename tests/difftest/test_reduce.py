@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import threading
@@ -14,7 +15,7 @@ import pytest
 
 import difftest.campaign.executor as executor
 import difftest.triage.reduce as reduction_module
-from difftest import HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest import HuntFinished, HuntOptions, Limits, Solver, Stage, find_solver, hunt
 from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
@@ -29,6 +30,8 @@ from difftest.triage.reduce import reduce
 from difftest.triage.store import read_findings
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
+from solvers.errors import RunnerLost, SolverMissing
+from solvers.running.runner import Runner
 from solvers.running.script import Script
 from tests.shell import shell_solver
 
@@ -201,6 +204,23 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
     ((trial, whole),) = given
     assert whole == 2.0
     assert trial == pytest.approx(0.2 + 4 * took, abs=0.01)
+
+
+@pytest.mark.parametrize("problem", [RunnerLost(""), SolverMissing(""), FileNotFoundError()])
+def test_a_finding_that_cannot_be_reduced_in_a_hunt_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise raised
+
+    raised = problem
+    monkeypatch.setattr(executor, "reduce", fail)
+    worker = executor.Worker([], Runner(), {})
+    task = executor.ReduceTask(executor.TestName("s", "", 0), tmp_path, Limits(1.0))
+    assert isinstance(worker.perform(task), executor.Reduced)
+    raised = OSError(errno.ENOSPC, "")
+    with pytest.raises(OSError):
+        worker.perform(task)
 
 
 def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
