@@ -30,9 +30,11 @@ class InOrder:
 
     @property
     def pending(self) -> int:
-        """As many as were not given yet; none if that of the oldest task is lost."""
-        waits = self._inner.pending > 0 or (self._tasks and self._tasks[0] in self._early)
-        return len(self._tasks) if waits else 0
+        """As many as were not given yet."""
+        if self._inner.pending <= 0:
+            # Results that are not here now were lost to Ctrl-C: those behind them are next.
+            self._tasks = deque(task for task in self._tasks if task in self._early)
+        return len(self._tasks)
 
     @property
     def makes_tests(self) -> bool:

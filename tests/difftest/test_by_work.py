@@ -77,6 +77,20 @@ def test_results_come_in_the_order_of_their_tasks() -> None:
     assert inner.closed
 
 
+def test_a_result_that_is_lost_holds_up_no_other() -> None:
+    inner = Shuffled()
+    executor = InOrder(inner)
+    for index in range(5):
+        executor.submit(RunTask(TestName("s", "", index), 0, Limits()))
+    del inner.tasks[1]
+    came = []
+    while executor.pending:
+        result = executor.next_result(0.1)
+        assert result is None or isinstance(result, RunResult)
+        came += [result.task.name.index] if result is not None else []
+    assert came == [0, 2, 3, 4]
+
+
 @pytest.mark.parametrize(("shares", "starts"), [(False, 3), (True, 1)])
 def test_what_a_test_shows_does_not_depend_on_those_before(shares: bool, starts: int, tmp_path: Path) -> None:
     counted = Counted(tmp_path)
