@@ -105,7 +105,7 @@ class DaskExecutor:
         self._numbers = 0
         self._done: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: deque[Result] = deque()
-        self._pending = 0
+        self._told: deque[Notice] = deque()
         self._seconds_per_test = _FIRST_GUESS
         self._unfit: dict[str, str] = {}
         self._notices: set[str] = set()
@@ -134,8 +134,11 @@ class DaskExecutor:
 
     @property
     def pending(self) -> int:
-        """How many tasks have a result that is still to be collected."""
-        return self._pending
+        """How many tasks have a result that is still to be collected.
+
+        There is no counter, so that what Ctrl-C loses on its way counts nowhere.
+        """
+        return len(self._waiting) + sum(len(sent.tasks) for sent in self._sent.values()) + len(self._results)
 
     def submit(self, task: Task) -> None:
         """Hand in a task; tests wait until there are enough for a batch, or until results are collected."""
@@ -145,8 +148,6 @@ class DaskExecutor:
                 self._flush()
         else:
             self._send((task,), 10)
-        # After it is sent, and before it is collected: where Ctrl-C comes in between there is one too few.
-        self._pending += 1
 
     def next_result(self, seconds: float) -> Result | None:
         """The next result, or None if there is none within ``seconds``.
@@ -154,14 +155,12 @@ class DaskExecutor:
         While there are results, what waits to be sent is left to grow: a driver that hands in a test for each
         that is done would else fill the cluster with batches of one.
         """
-        if not self._results:
+        if not self._results and not self._told:
             self._flush()
             self._collect(seconds)
-        if not self._results:
-            return None
-        if not isinstance(self._results[0], Notice):
-            self._pending -= 1
-        return self._results.popleft()
+        if self._told:
+            return self._told.popleft()
+        return self._results.popleft() if self._results else None
 
     def close(self) -> None:
         """Drop what is not done and let the cluster go; solvers still running end with their batch."""
@@ -188,8 +187,7 @@ class DaskExecutor:
         self._numbers += 1
         worst = sum(task.limits.seconds for task in tasks) * 2 * len(self._place.specs)
         deadline = time.monotonic() + _OVERDUE_SECONDS + _OVERDUE_FACTOR * worst
-        sent = self._sent[self._numbers] = _Sent(tasks, priority, deadline)
-        self._give(self._numbers, sent)
+        self._give(self._numbers, _Sent(tasks, priority, deadline))
 
     def _fit(self) -> list[str]:
         """The workers that are there and not known to be unfit."""
@@ -199,6 +197,7 @@ class DaskExecutor:
         """Send a batch, or send it again; where no worker is fit for it ``_look`` does that later."""
         sent.workers = tuple(self._fit()) if self._unfit else None
         if sent.workers == ():
+            self._sent[number] = sent
             return
         sent.sendings += 1
         if sent.sendings > _MAX_SENDINGS:
@@ -216,6 +215,7 @@ class DaskExecutor:
             allow_other_workers=False,
         )
         sent.futures.append(future)
+        self._sent[number] = sent
         done = self._done
         future.add_done_callback(lambda found: done.put((number, found)))
 
@@ -260,26 +260,26 @@ class DaskExecutor:
     def _notify(self, text: str) -> None:
         if text not in self._notices:
             self._notices.add(text)
-            self._results.append(Notice(text))
+            self._told.append(Notice(text))
 
     def _collect(self, seconds: float) -> None:
         """Wait for a batch; take it and those that came with it."""
         self._look()
         try:
-            arrived = [self._done.get(timeout=seconds)]
+            self._arrive(*self._done.get(timeout=seconds))
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 raise EnvironmentProblem("the dask scheduler is gone") from None
             return
         while not self._done.empty():
-            arrived.append(self._done.get())
-        for number, future in arrived:
-            self._arrive(number, future)
+            self._arrive(*self._done.get())
 
     def _arrive(self, number: int, future: Future) -> None:
         sent = self._sent.get(number)
         if sent is None or future not in sent.futures:
             return  # a copy of it was faster, or it was given up
+        # Not counted while it is taken: nobody waits for what Ctrl-C loses here.
+        del self._sent[number]
         try:
             answer = future.result()
         except Exception as problem:  # noqa: BLE001 (workers die in many ways; what it is decides what is done)
@@ -293,7 +293,6 @@ class DaskExecutor:
             self._asked = 0.0
             self._look()
             return
-        del self._sent[number]
         for other in sent.futures:
             if other is not future:
                 other.cancel()
@@ -313,7 +312,8 @@ class DaskExecutor:
         if isinstance(problem, DifftestError):
             raise problem
         if sent.futures:
-            return  # a copy is still on its way
+            self._sent[number] = sent  # a copy is still on its way
+            return
         self._give(number, sent)
 
 

@@ -43,7 +43,7 @@ class Sending:
         self.end([RunResult(task, {}, 0.1) for task in self.tasks])
 
     def result(self) -> Any:
-        if isinstance(self._answer, Exception):
+        if isinstance(self._answer, BaseException):
             raise self._answer
         return self._answer
 
@@ -140,6 +140,21 @@ def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
     sent.end([Failure(replace(sent.tasks[0], test=None), IndexError("a bug"), "")])
     failure = executor.next_result(0.0)
     assert isinstance(failure, Failure) and failure.task == sent.tasks[0]
+    assert executor.pending == 0
+
+
+def test_nobody_waits_for_what_ctrl_c_loses(cluster: Cluster) -> None:
+    executor = DaskExecutor("nowhere", [])
+    for number in range(2):
+        executor.submit(task(number))
+        assert indices(executor) == []
+    assert executor.pending == 2
+    cluster.sent[0].end(KeyboardInterrupt())
+    cluster.sent[1].work()
+    with pytest.raises(KeyboardInterrupt):
+        executor.next_result(0.0)
+    assert executor.pending == 1
+    assert indices(executor) == [1]
     assert executor.pending == 0
 
 
