@@ -53,16 +53,25 @@ class ListedTests:
 
 @dataclass(slots=True)
 class _Arm:
-    """One arm at work: what is stored of it, and how much solver time it is ``owed``, in seconds."""
+    """One arm at work: what is stored of it, and how much solver time it is ``owed``, in seconds.
+
+    ``failed``: it ended with an error; another run, maybe of a mended strategy, tries it again.
+    """
 
     strategy: Strategy
     state: ArmState
     owed: float = 0.0
+    failed: bool = False
     tests_in_order: Iterator[GeneratedTest] | None = field(default=None, repr=False)
 
     @property
     def key(self) -> tuple[str, str]:
         return self.state.strategy, self.state.test_class
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it gives no more tests in this run."""
+        return self.failed or self.state.exhausted
 
     @property
     def cost(self) -> float:
@@ -160,10 +169,13 @@ class Schedule:
     def exhausted(self, name: TestName) -> None:
         """``name`` turned out not to exist: its strategy has no more tests."""
         arm = self._arms.get((name.strategy, name.test_class))
-        if arm is not None and not arm.state.exhausted:
+        if arm is not None and not arm.is_over:
             arm.state.exhausted = True
-            if self._bandits:
-                self._bandits.drop(arm)
+            self._drop(arm)
+
+    def _drop(self, arm: _Arm) -> None:
+        if self._bandits:
+            self._bandits.drop(arm)
 
     def paid(
         self,
@@ -206,15 +218,15 @@ class Schedule:
 
     def _choose(self) -> _Arm | None:
         for arm in self._arms.values():
-            if arm.state.strategy in self.first and not arm.state.exhausted:
+            if arm.state.strategy in self.first and not arm.is_over:
                 return arm
         if self._bandits is None:
             for arm in itertools.islice(self._turns, len(self._arms)):
-                if not arm.state.exhausted:
+                if not arm.is_over:
                     return arm
             return None
         self._bandits.share_out()
-        usable = [arm for arm in self._arms.values() if not arm.state.exhausted]
+        usable = [arm for arm in self._arms.values() if not arm.is_over]
         if not usable:
             return None
         chosen = max(usable, key=lambda arm: arm.owed)
@@ -243,9 +255,12 @@ class Schedule:
                 test = self._in_order(arm) if not arm.state.test_class else self.make(name)
             except Exception as problem:
                 # A bug in one strategy, too, must not end a hunt of days.
-                if all(a.state.exhausted for a in self._arms.values() if a.strategy is not arm.strategy):
+                if all(a.is_over for a in self._arms.values() if a.strategy is not arm.strategy):
                     raise
+                arm.failed = True
+                self._drop(arm)
                 self._notes.append(f"strategy {arm.strategy.name} has no more tests: {described(problem)}")
+                return None
             if test is None:
                 self.exhausted(name)
                 return None
@@ -338,11 +353,9 @@ class _Bandits:
                 sum(p.decided for p in paid.values()),
                 sum(p.seconds for p in paid.values()),
             )
-            live = [arm.state.test_class for arm in of_strategy if not arm.state.exhausted]
+            live = [arm.state.test_class for arm in of_strategy if not arm.is_over]
             self._classes[strategy] = Cautious(live, seed + 1 + number, paid)
-        live_strategies = [
-            s for s, found in self._by_strategy.items() if not all(a.state.exhausted for a in found)
-        ]
+        live_strategies = [s for s, found in self._by_strategy.items() if not all(a.is_over for a in found)]
         self._strategies = policy(live_strategies, seed, totals)
 
     def pay(self, arm: _Arm, seconds: float, decided: int, found: float) -> None:
@@ -351,7 +364,7 @@ class _Bandits:
 
     def drop(self, arm: _Arm) -> None:
         self._classes[arm.strategy.name].drop(arm.state.test_class)
-        if all(other.state.exhausted for other in self._by_strategy[arm.strategy.name]):
+        if all(other.is_over for other in self._by_strategy[arm.strategy.name]):
             self._strategies.drop(arm.strategy.name)
 
     def share_out(self) -> None:

@@ -113,6 +113,7 @@ def test_a_strategy_that_fails_leaves_the_hunt_to_the_others(bandit: bool, error
     assert note.startswith("strategy x has no more tests: ") and note.endswith("nothing can be used")
     assert ("bug in exhume" in note, "Traceback" in note) == (error is IndexError,) * 2
     assert schedule.take_notes() == []
+    assert not any(arm.exhausted for arm in schedule.arms())  # another run tries it again
     with pytest.raises(error, match="nothing can be used"):
         names(Schedule([Failing("x")], 1, bandit, limit=30), 30)
 
