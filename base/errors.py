@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 import traceback
 from enum import IntEnum
+from typing import Any
 
 
 class Exit(IntEnum):
@@ -23,6 +25,10 @@ class ExhumeError(Exception):
     """
 
     exit_code: int = Exit.USAGE
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Also errors whose constructor takes more than the message travel between processes."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 def described(error: Exception) -> str:
