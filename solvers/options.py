@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from solvers.asking import AskedOption
+from solvers.errors import EnvironmentProblem
 from solvers.profile import read_toml
 from solvers.registry import PROFILES
 
@@ -170,6 +171,14 @@ def _known(name: str, entry: Sequence[str] | dict[str, Any], option_class: Optio
 def asked_options(family: str, argv: tuple[str, ...]) -> Mapping[str, AskedOption]:
     """A solver's own description of its options, requested once; EnvironmentProblem if that fails."""
     return PROFILES[family].ask_options(argv)
+
+
+def takes(family: str, argv: tuple[str, ...], option: str) -> bool:
+    """Whether a solver has an option; one that cannot be asked has none."""
+    try:
+        return why_refused(option, asked_options(family, argv)) is None
+    except EnvironmentProblem:
+        return False
 
 
 def why_refused(setting: str, asked: Mapping[str, AskedOption]) -> str | None:

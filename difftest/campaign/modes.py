@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from difftest.errors import DifftestError
-from solvers.errors import UnknownSolver
-from solvers.options import OptionClass, asked_options, option_table, split_option, why_refused
+from solvers.errors import EnvironmentProblem, UnknownSolver
+from solvers.options import OptionClass, asked_options, option_table, split_option, takes, why_refused
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
@@ -75,11 +75,13 @@ def mode_list(solver: Solver) -> ModeList:
 @functools.cache
 def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     profile, table = PROFILES[family], option_table(family)
-    asked = asked_options(family, argv)
+    try:
+        asked, tactics = asked_options(family, argv), profile.ask_tactics(argv)
+    except EnvironmentProblem as problem:  # as with some old releases: they can be hunted all the same
+        return ModeList((), (), (), (), (), tuple((setting, str(problem)) for setting in table.tried()))
     problems = {setting: why_refused(setting, asked) for setting in table.tried()}
     settings = [setting for setting, why in problems.items() if why is None]
     refused = [(setting, why) for setting, why in problems.items() if why is not None]
-    tactics = profile.ask_tactics(argv)
     by = tuple(name for name in table.tactic_settings if name == COMMAND or name in asked)
 
     def known(listed: Iterable[str]) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def _takes(solver: Solver, option: str) -> bool:
         solver.with_options([option])
     except UnknownSolver:
         return False
-    return why_refused(option, asked_options(solver.family, solver.argv)) is None
+    return takes(solver.family, solver.argv, option)
 
 
 def base_name(name: str, names: Collection[str]) -> str:
@@ -159,19 +161,20 @@ class Modes:
         self.first = frozenset(first)
         self.share = 0.0 if kinds is ModeKind.DEFAULT else share
         self._lists: dict[str, ModeList] = {}
+        self.refused: dict[str, tuple[tuple[str, str], ...]] = {}
+        """The settings of the mode files that a solver does not know, by solver name; the hunt reports them
+        once.
+        """
         if self.share:
             bases = [mode_list(solver) for solver in self.solvers if solver.is_base]
             for solver in (solver for solver in self.solvers if not solver.is_base):
                 found = functools.reduce(ModeList.shared, bases, mode_list(solver))
                 if self._rows(found) or self._singles(found):
                     self._lists[solver.name] = found
-
-    @property
-    def refused(self) -> dict[str, tuple[tuple[str, str], ...]]:
-        """The settings of the mode files that a solver does not know, by solver name; the hunt reports
-        them once.
-        """
-        return {name: found.refused for name, found in self._lists.items() if found.refused}
+                elif found.settings:
+                    continue  # there is nothing to try of these kinds
+                if found.refused:
+                    self.refused[solver.name] = found.refused
 
     def choose(self, strategy: str, test_class: str, index: int) -> Options:
         """What a test adds to the options of each solver, in their order; empty where it adds nothing."""

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from base.errors import ExhumeError
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from solvers.options import asked_options, option_table, split_option, why_refused
+from solvers.options import option_table, split_option, takes
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import shorter_rows
@@ -74,19 +73,12 @@ def bare(solver: Solver) -> Solver:
 def in_safe_mode(solver: Solver) -> Solver | None:
     """The solver in its safe mode; None for those, and releases, that have none."""
     profile, safe = PROFILES.get(solver.family), None
-    if profile is not None and profile.safe_mode and _takes(solver, profile.safe_mode):
+    if profile is not None and profile.safe_mode and takes(solver.family, solver.argv, profile.safe_mode):
         # In front of the others: an option that safe mode does not allow is then refused.
         option = profile.prefix + profile.safe_mode
         others = (check for check in solver.checks if check != option)
         safe = replace(solver.with_options([profile.safe_mode]), checks=(option, *others))
     return safe
-
-
-def _takes(solver: Solver, option: str) -> bool:
-    try:
-        return not why_refused(option, asked_options(solver.family, solver.argv))
-    except ExhumeError:
-        return False
 
 
 def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Solver]], bool]) -> bool | None:

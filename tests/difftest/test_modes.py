@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ from difftest import (
     find_solvers,
     parse_spec,
 )
-from difftest.campaign.modes import ModeKind, Modes, base_name, mode_list, under_options
+from difftest.campaign.modes import ModeKind, Modes, base_name, for_test, mode_list, under_options
 from solvers.options import OptionClass, option_table, split_option
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -128,6 +129,14 @@ def test_unfinished_options_are_tried_only_when_requested() -> None:
 def test_what_a_hunt_tries_by_default_keeps_answers_trusted() -> None:
     modes = Modes(SOLVERS, ModeKind.ALL, seed=5, share=1.0)
     assert all(s.answers_are_trusted for i in range(600) for s in chosen(modes, i))
+
+
+def test_a_release_that_cannot_list_its_options_runs_under_its_defaults() -> None:
+    silent = replace(find_solver("z3"), argv=("/bin/false",))
+    modes = Modes([silent], ModeKind.ALL, share=1.0)
+    assert all(modes.choose("s", "", index) == () for index in range(9))
+    assert list(modes.refused) == ["z3"]
+    assert for_test([silent], (), ["smt.arith.solver=2"]) == (silent,)
 
 
 def test_a_solver_of_the_users_own_keeps_its_command_line() -> None:
