@@ -80,6 +80,7 @@ class _Workshop:
                     f"{solver.name} is {solver.version()!r} there, not {place.versions[solver.name]!r}"
                 )
         self._strategies: dict[str, Strategy] = pickle.loads(place.strategies) if place.strategies else {}
+        self._making = threading.Lock()
         self._local = threading.local()
         self._workers: list[TaskWorker] = []
 
@@ -93,8 +94,11 @@ class _Workshop:
         return found
 
     def make(self, name: TestName) -> GeneratedTest | None:
-        """The test of this name."""
-        return make_test(self._strategies, name)
+        """The test of this name. One at a time: strategies keep what they are about to find out, and two at
+        once would make another test than the name means.
+        """
+        with self._making:
+            return make_test(self._strategies, name)
 
     def close(self) -> None:
         """End all solver processes."""

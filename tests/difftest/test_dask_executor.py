@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ pytest.importorskip("distributed", reason="the extra dask is not installed")
 from difftest import Limits
 from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
-from difftest.campaign.dask_worker import Unfit
+from difftest.campaign.dask_worker import Unfit, _Workshop, pack
 from difftest.campaign.executor import Failure, Notice, RunResult, RunTask, TestName, perform
 from difftest.campaign.turns import Needs
 from generator.strategy import GeneratedTest
@@ -130,6 +132,28 @@ def test_a_worker_that_makes_the_test_gives_it_the_turn_that_it_needs(cluster: C
     result = executor.next_result(0.0)
     assert isinstance(result, RunResult)
     assert (result.task.turn, result.task.has_needed_turn) == ("optimum", True)
+
+
+class Careful:
+    """A strategy that can make one test at a time."""
+
+    name, fingerprint = "careful", ""
+    at_work = 0
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        self.at_work += 1
+        time.sleep(0.05)
+        text = f"; {self.at_work} at work"
+        self.at_work -= 1
+        yield GeneratedTest(start, text, self.name)
+
+
+def test_the_threads_of_a_worker_make_one_test_at_a_time() -> None:
+    place, _ = pack("hunt", [], [Careful()])
+    workshop = _Workshop(place)
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(workshop.make, [TestName("careful", "", index) for index in range(8)]))
+    assert {test.text for test in made if test is not None} == {"; 1 at work"}
 
 
 def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
