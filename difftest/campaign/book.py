@@ -24,7 +24,7 @@ from difftest.campaign.events import (
 )
 from difftest.campaign.executor import Confirmation, ConfirmTask, Reduced, ReduceTask, TestName
 from difftest.campaign.modes import base_name
-from difftest.campaign.stored import Campaign, FindingState
+from difftest.campaign.stored import FindingState, StoredCampaign
 from difftest.campaign.tally import Tally
 from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate, names_in
@@ -101,7 +101,7 @@ class Book:
         reduction: float,
         worker_seconds: Callable[[], float],
         paid: Callable[[TestName, float], None],
-        loaded: Campaign | None = None,
+        loaded: StoredCampaign | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self.folder = folder
@@ -137,7 +137,7 @@ class Book:
         if loaded:
             self._restore(loaded)
 
-    def _restore(self, loaded: Campaign) -> None:
+    def _restore(self, loaded: StoredCampaign) -> None:
         """Take up an earlier run's findings; those whose folder it wrote and no row are in no need of it."""
         for first, (key, looks) in loaded.folded.items():
             self.folded[first] = key

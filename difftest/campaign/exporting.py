@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_text
-from difftest.campaign.stored import Campaign, NoCampaign
+from difftest.campaign.stored import NoCampaign, StoredCampaign
 from difftest.campaign.upgrading import read_any
 from difftest.errors import writing
 from difftest.triage.exports import to_junit, to_markdown, to_sarif
@@ -40,17 +40,17 @@ def export(
     return written
 
 
-def _given(campaign: Campaign | None) -> Mapping[str, Any]:
+def _given(campaign: StoredCampaign | None) -> Mapping[str, Any]:
     """The settings of the command that started it."""
     given = campaign.settings.get("given") if campaign is not None else None
     return given if isinstance(given, dict) else {}
 
 
-def _title(campaign: Campaign | None) -> str:
+def _title(campaign: StoredCampaign | None) -> str:
     return "exhume regress" if _given(campaign).get("base") else "exhume"
 
 
-def facts_of(campaign: Campaign | None) -> list[tuple[str, str]]:
+def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     """What ran, for how long, and what was counted and is not new."""
     if campaign is None:
         return []

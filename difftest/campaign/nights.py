@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from difftest.campaign.stored import Campaign, NoCampaign
+from difftest.campaign.stored import NoCampaign, StoredCampaign
 from difftest.campaign.upgrading import read_any
 from difftest.triage.folder import FindingFolder
 from difftest.triage.key import count_under
@@ -146,7 +146,7 @@ def _test(found: FindingFolder) -> Mapping[str, Any]:
     return test if isinstance(test, dict) else {}
 
 
-def _night(folder: Path, campaign: Campaign) -> Night:
+def _night(folder: Path, campaign: StoredCampaign) -> Night:
     created = campaign.settings.get("created")
     versions = campaign.settings.get("versions")
     strategies: dict[str, tuple[int, float]] = {}

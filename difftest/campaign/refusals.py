@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from difftest.campaign.stored import Campaign
+from difftest.campaign.stored import StoredCampaign
 from solvers.running.outcomes import Outcome
 
 MESSAGE_LENGTH = 160
@@ -45,7 +45,7 @@ def find_refusals(
     return found
 
 
-def refusals_of(campaign: Campaign) -> list[Refusal]:
+def refusals_of(campaign: StoredCampaign) -> list[Refusal]:
     """The same of a campaign as it is stored."""
     outcomes: dict[str, Counter[Outcome]] = defaultdict(Counter)
     for row in campaign.outcomes:

@@ -25,7 +25,7 @@ from base.errors import described
 from difftest.campaign.bandit import Bandit, Cautious, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
-from difftest.campaign.stored import ArmState, Campaign
+from difftest.campaign.stored import ArmState, StoredCampaign
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40
@@ -94,7 +94,7 @@ class Schedule:
         seed: int,
         bandit: bool,
         limit: int | None = None,
-        loaded: Campaign | None = None,
+        loaded: StoredCampaign | None = None,
         first: Collection[str] = (),
         policy: type[Bandit] = Bandit,
     ) -> None:

@@ -266,7 +266,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Campaign:
+class StoredCampaign:
     """All that is stored of a campaign, for reading."""
 
     settings: Mapping[str, Any]
@@ -296,7 +296,7 @@ class Campaign:
         return found
 
 
-def read_campaign(out: Path) -> Campaign:
+def read_campaign(out: Path) -> StoredCampaign:
     """The campaign in ``out``, as its last commit left it, also while it runs; NoCampaign without one."""
     file = out / FILE
     if not file.is_file():
@@ -309,7 +309,7 @@ def read_campaign(out: Path) -> Campaign:
         raise NoCampaign(f"{file}: cannot be read as a campaign: {problem}") from problem
 
 
-def read_opened(opened: sqlite3.Connection) -> Campaign:
+def read_opened(opened: sqlite3.Connection) -> StoredCampaign:
     """The campaign that an open database holds; NoCampaign where it is of another format or damaged."""
     try:
         return _read_all(opened)
@@ -320,7 +320,7 @@ def read_opened(opened: sqlite3.Connection) -> Campaign:
         ) from problem
 
 
-def _read_all(opened: sqlite3.Connection) -> Campaign:
+def _read_all(opened: sqlite3.Connection) -> StoredCampaign:
     settings = {name: json.loads(value) for name, value in opened.execute("select name, value from setting")}
     if settings.get("format") != FORMAT:
         raise NoCampaign(
@@ -330,7 +330,7 @@ def _read_all(opened: sqlite3.Connection) -> Campaign:
     def read(kind: type[_Record], query: str) -> tuple[_Record, ...]:
         return tuple(_from_row(kind, row) for row in opened.execute(query))
 
-    return Campaign(
+    return StoredCampaign(
         {name: value for name, value in settings.items() if name not in _NOT_SETTINGS},
         int(settings["bucket_seconds"]),
         read(RunRow, "select pid, host, started, seen, seconds, executor, jobs, ending from run order by id"),

@@ -12,7 +12,7 @@ import psutil
 from difftest.campaign.executor import RunResult
 from difftest.campaign.modes import base_name
 from difftest.campaign.refusals import first_words
-from difftest.campaign.stored import CROSSING, SPENT, Campaign, Changes, FindingState
+from difftest.campaign.stored import CROSSING, SPENT, Changes, FindingState, StoredCampaign
 from solvers.running.outcomes import Outcome
 
 _HOUR = 3600.0
@@ -21,7 +21,7 @@ _HOUR = 3600.0
 class Tally:
     """Counts; begins with those of ``loaded``, an earlier run of the campaign."""
 
-    def __init__(self, names: Sequence[str], loaded: Campaign | None = None) -> None:
+    def __init__(self, names: Sequence[str], loaded: StoredCampaign | None = None) -> None:
         self.tests = self.decided = self.duplicates = self.unconfirmed = 0
         self.statistics: dict[str, Counter[str]] = defaultdict(Counter)
         self.solver_seconds = self.earlier_seconds = 0.0
@@ -35,7 +35,7 @@ class Tally:
         if loaded:
             self._restore(loaded)
 
-    def _restore(self, loaded: Campaign) -> None:
+    def _restore(self, loaded: StoredCampaign) -> None:
         for name in ("tests", "decided", "duplicates", "unconfirmed", "solver_seconds"):
             setattr(self, name, sum(getattr(bucket, name) for bucket in loaded.buckets))
         self.earlier_seconds = loaded.seconds

@@ -13,7 +13,14 @@ from typing import Any
 
 from difftest.campaign.state import CampaignState, ranges
 from difftest.campaign.stored import FILE as CAMPAIGN
-from difftest.campaign.stored import ArmState, Campaign, Changes, FindingState, NoCampaign, read_campaign
+from difftest.campaign.stored import (
+    ArmState,
+    Changes,
+    FindingState,
+    NoCampaign,
+    StoredCampaign,
+    read_campaign,
+)
 from difftest.triage.folder import FindingFolder
 from difftest.triage.store import read_findings
 
@@ -33,7 +40,7 @@ def upgrade(out: Path) -> None:
         Path(folder, CAMPAIGN).rename(out / CAMPAIGN)
 
 
-def read_any(out: Path) -> Campaign:
+def read_any(out: Path) -> StoredCampaign:
     """The campaign in ``out``, whatever version began it; NoCampaign without one."""
     if not (out / FILE).is_file() or (out / CAMPAIGN).exists():
         return read_campaign(out)

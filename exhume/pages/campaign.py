@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from difftest import Outcome
 from difftest.bugs.describing import by_age
-from difftest.campaign.stored import CROSSING, Campaign
+from difftest.campaign.stored import CROSSING, StoredCampaign
 from difftest.triage.classes import class_of, class_of_finding
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.folder import FindingFolder
@@ -26,7 +26,7 @@ _COLOURS = {
 _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
 
-def campaign_plots(campaign: Campaign | None) -> list[Plot]:
+def campaign_plots(campaign: StoredCampaign | None) -> list[Plot]:
     """Plots of tests over time and of outcomes per solver, strategy and theory; empty without a campaign."""
     if campaign is None or not campaign.buckets:
         return []
@@ -63,7 +63,7 @@ def campaign_plots(campaign: Campaign | None) -> list[Plot]:
     return plots
 
 
-def _over_time(campaign: Campaign) -> Plot:
+def _over_time(campaign: StoredCampaign) -> Plot:
     """Cumulative tests and findings over time, from the buckets."""
     begin = min(run.started for run in campaign.runs)
     last = max(run.seen for run in campaign.runs)

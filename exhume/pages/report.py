@@ -19,7 +19,7 @@ from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
 from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
-from difftest.campaign.stored import Campaign, FindingState, NoCampaign
+from difftest.campaign.stored import FindingState, NoCampaign, StoredCampaign
 from difftest.campaign.upgrading import read_any
 from difftest.regress import STRATEGY as REPLAY
 from difftest.triage.classes import class_of_finding
@@ -169,7 +169,7 @@ class _Finding:
         }
 
 
-def _state_of(record: FindingRecord, campaign: Campaign | None) -> FindingState | None:
+def _state_of(record: FindingRecord, campaign: StoredCampaign | None) -> FindingState | None:
     rows = campaign.findings if campaign is not None else ()
     return next((row for row in rows if row.folder == record.path.name), None)
 
@@ -186,7 +186,7 @@ def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _top(campaign: Campaign | None) -> list[tuple[str, str]]:
+def _top(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     """The first facts of the page: solvers with versions, seed, strategies, command, time."""
     if campaign is None:
         return []
@@ -229,7 +229,7 @@ def _command(given: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _facts(campaign: Campaign | None) -> list[tuple[str, str]]:
+def _facts(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     """The settings of the campaign and its runs."""
     if campaign is None:
         return []
@@ -261,7 +261,7 @@ def _fact(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _cards(campaign: Campaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:
+def _cards(campaign: StoredCampaign | None, found: Sequence[_Finding]) -> list[tuple[str, str]]:
     """The numbers at the top of the page."""
     counts = Counter(f.record.finding_class for f in found)
     cards = [("findings", str(len(found)))]
@@ -282,7 +282,7 @@ def _span(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
-def _strategy_table(campaign: Campaign | None) -> list[dict[str, Any]]:
+def _strategy_table(campaign: StoredCampaign | None) -> list[dict[str, Any]]:
     """Counts per strategy, summed over its classes."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for arm in campaign.arms if campaign is not None else ():
