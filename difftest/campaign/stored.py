@@ -27,8 +27,10 @@ Tables (``SCHEMA`` below has the columns):
 ``finding``  the findings, with how many later tests showed them again
 ``folded``   what quick reduction made of the keys that tests show at first
 
-Its size is bounded: there are at most ``MAX_BUCKETS`` buckets (when there are more, each two become one and
-``bucket_seconds`` doubles), at most a thousand tests in ``again``, and one ``open`` range per worker or so.
+Its size does not grow with the number of tests: there are at most ``MAX_BUCKETS`` buckets (when there are
+more, each two become one and ``bucket_seconds`` doubles), about a thousand tests in ``again``, and one
+``open`` range per worker or so. It grows with what is found: ``finding``, ``folded`` and the further counts
+have a row per finding, key or name.
 
 One process writes (``difftest.campaign.state``). Times are seconds since 1970 (UTC), durations seconds.
 """
