@@ -105,7 +105,7 @@ class DaskExecutor:
         self._numbers = 0
         self._done: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: deque[Result] = deque()
-        self._told: deque[Notice] = deque()
+        self._notices_due: deque[Notice] = deque()
         self._seconds_per_test = _FIRST_GUESS
         self._unfit: dict[str, str] = {}
         self._notices: set[str] = set()
@@ -155,11 +155,11 @@ class DaskExecutor:
         While there are results, what waits to be sent is left to grow: a driver that hands in a test for each
         that is done would else fill the cluster with batches of one.
         """
-        if not self._results and not self._told:
+        if not self._results and not self._notices_due:
             self._flush()
             self._collect(seconds)
-        if self._told:
-            return self._told.popleft()
+        if self._notices_due:
+            return self._notices_due.popleft()
         return self._results.popleft() if self._results else None
 
     def close(self) -> None:
@@ -260,7 +260,7 @@ class DaskExecutor:
     def _notify(self, text: str) -> None:
         if text not in self._notices:
             self._notices.add(text)
-            self._told.append(Notice(text))
+            self._notices_due.append(Notice(text))
 
     def _collect(self, seconds: float) -> None:
         """Wait for a batch; take it and those that came with it."""

@@ -80,7 +80,7 @@ _MAX_SET_ASIDE = 1_000
 # The state is committed this often, or less often where commits take more than a fiftieth of the time.
 _COMMIT_SECONDS = 1.0
 _COMMIT_SHARE = 50
-# So many bugs in exhume end the hunt: what it does then is of little use.
+# This many bugs in exhume end the hunt: what it does then is of little use.
 _MOST_BUGS = 20
 # Memory is looked at this often.
 _MEASURE_SECONDS = 10.0
@@ -181,8 +181,8 @@ def _confirm_with(turn: str) -> str:
 
 
 def _in_words(problem: Exception) -> str:
-    is_told = isinstance(problem, OSError | ExhumeError)
-    return str(problem) if is_told else f"{type(problem).__name__}: {problem}"
+    has_message = isinstance(problem, OSError | ExhumeError)
+    return str(problem) if has_message else f"{type(problem).__name__}: {problem}"
 
 
 class _Hunt:

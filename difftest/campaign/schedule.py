@@ -55,7 +55,7 @@ class ListedTests:
 class _Arm:
     """One arm at work: what is stored of it, and how much solver time it is ``owed``, in seconds.
 
-    ``failed``: it ended with an error; another run, maybe of a mended strategy, tries it again.
+    ``failed``: it ended with an error; another run, maybe after a fix, tries it again.
     """
 
     strategy: Strategy

@@ -611,7 +611,7 @@ def run_to_the_end(
 
 
 @pytest.mark.parametrize("by_work", [False, True])
-def test_a_bug_in_exhume_costs_one_test_once_and_is_told(
+def test_a_bug_in_exhume_costs_one_test_once_and_is_reported(
     honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_work: bool
 ) -> None:
     def fail(seen: Observation, *rest: Any) -> Any:

@@ -56,7 +56,7 @@ class Instant:
 
 
 def run(out: Path, tests: int, executor: Instant | None = None) -> list[RunTask]:
-    """What a campaign's run of so many tests hands out."""
+    """What a campaign's run of this many tests hands out."""
     executor = executor or Instant()
     with CampaignState.open(out, {}) as state:
         schedule = Schedule([Endless()], 1, False, tests + _done(state), state.loaded)
