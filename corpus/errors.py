@@ -27,6 +27,10 @@ class NotACorpus(CorpusError):
     """The file is not a DuckDB file, or belongs to another program."""
 
 
+class CorpusDamaged(CorpusError):
+    """Parts of the file are missing or overwritten."""
+
+
 class SchemaMismatch(CorpusError):
     """The file's schema is newer than this exhume, or older and cannot be written now."""
 
@@ -81,9 +85,27 @@ def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
         return CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
     if "not a valid DuckDB" in text or "Is a directory" in text:
         return NotACorpus(f"{path} is not a corpus (not a DuckDB file)", path)
-    if full := storage_full(error, path):
-        return full
+    if known := known_failure(error, path):
+        return known
     return CorpusError(f"cannot open the corpus {path}: {text}", path)
+
+
+def known_failure(error: duckdb.Error, path: Path) -> CorpusError | None:
+    """A :class:`StorageFull` or :class:`CorpusDamaged` if that is the cause of ``error``."""
+    return storage_full(error, path) or damaged(error, path)
+
+
+def damaged(error: duckdb.Error, path: Path) -> CorpusDamaged | None:
+    """A :class:`CorpusDamaged` if that is the cause of ``error``. DuckDB has a checksum for each block."""
+    text = str(error)
+    if "Could not read enough bytes" in text and path.name in text:  # not of a Parquet file
+        why = "a part is missing"
+    elif "Corrupt database file" in text:
+        why = "a part does not match its checksum"
+    else:
+        return None
+    advice = "restore it from an export ('exhume corpus import'), or import or mine it again"
+    return CorpusDamaged(f"{path} is damaged ({why}): {advice}", path)
 
 
 def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:

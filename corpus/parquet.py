@@ -15,7 +15,7 @@ import duckdb
 
 from base.files import new_file
 from corpus import schema
-from corpus.errors import CorpusError, SchemaMismatch, storage_full
+from corpus.errors import CorpusError, SchemaMismatch, damaged, storage_full
 from corpus.store import Corpus, connect, sql_text
 
 FORMAT = "exhume-corpus"
@@ -53,7 +53,8 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
         (draft / _MANIFEST).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
         draft.replace(folder)
     except (OSError, duckdb.Error) as error:
-        raise CorpusError(f"cannot write {folder}: {error}", corpus.path) from error
+        known = damaged(error, corpus.path) if isinstance(error, duckdb.Error) else None
+        raise known or CorpusError(f"cannot write {folder}: {error}", corpus.path) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest

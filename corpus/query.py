@@ -28,7 +28,7 @@ from rich.text import Text
 
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
-from corpus.errors import QueryError, QueryTimeout
+from corpus.errors import QueryError, QueryTimeout, damaged
 from corpus.store import connect_current, sql_text
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
@@ -163,10 +163,13 @@ def run_query(
     else:
         sql, values = query, {k: _guess(v) for k, v in (parameters or {}).items()}
     with closing(connect_current(path, _CONFINED)) as connection:
-        _require_question(connection, sql, values)
-        result = _fetch(connection, sql, values, deadline, max_rows)
-        if isinstance(query, NamedQuery) and not result.rows:
-            return replace(result, hint=_why_empty(connection, query, values))
+        try:
+            _require_question(connection, sql, values)
+            result = _fetch(connection, sql, values, deadline, max_rows)
+            if isinstance(query, NamedQuery) and not result.rows:
+                return replace(result, hint=_why_empty(connection, query, values))
+        except duckdb.Error as error:
+            raise damaged(error, path) or QueryError(str(error).strip()) from error
     return result
 
 
@@ -204,10 +207,7 @@ def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values:
 
 def _require_question(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, object]) -> None:
     """Raise unless ``sql`` is one reading statement and ``values`` are exactly its parameters."""
-    try:
-        statements = connection.extract_statements(sql)
-    except duckdb.Error as error:
-        raise QueryError(str(error).strip()) from error
+    statements = connection.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(f"expected one SQL statement, found {len(statements)}")
     statement = statements[0]
@@ -242,8 +242,6 @@ def _fetch(
         raise QueryTimeout(
             f"the query did not finish within {deadline:g} s: narrow it, or raise the time limit"
         ) from error
-    except duckdb.Error as error:
-        raise QueryError(str(error).strip()) from error
     finally:
         timer.cancel()
         timer.join()

@@ -23,6 +23,7 @@ select
 
 def stats(corpus: Corpus) -> dict[str, int]:
     """The counts that ``exhume stats`` shows. ``rules``: of the newest fine rule set."""
-    cursor = corpus.connection.execute(_COUNTS)
-    (row,) = cursor.fetchall()
+    with corpus.explained():
+        cursor = corpus.connection.execute(_COUNTS)
+        (row,) = cursor.fetchall()
     return {name: int(count) for (name, *_), count in zip(cursor.description or (), row, strict=True)}

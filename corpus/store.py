@@ -23,6 +23,7 @@ from base.waiting import PATIENCE
 from corpus import schema
 from corpus.errors import (
     BadReference,
+    CorpusDamaged,
     CorpusError,
     CorpusLocked,
     CorpusMissing,
@@ -30,6 +31,7 @@ from corpus.errors import (
     SchemaMismatch,
     StorageFull,
     explain_open_failure,
+    known_failure,
     storage_full,
 )
 
@@ -97,7 +99,7 @@ class Corpus:
             return cls(path, connection, write)
         except duckdb.Error as error:
             connection.close()
-            raise storage_full(error, path) or CorpusError(f"{path}: {error}", path) from error
+            raise known_failure(error, path) or CorpusError(f"{path}: {error}", path) from error
         except BaseException:
             connection.close()
             raise
@@ -122,12 +124,25 @@ class Corpus:
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        return self.connection.execute(sql, parameters).fetchall()
+        with self.explained():
+            return self.connection.execute(sql, parameters).fetchall()
 
     def scalar(self, sql: str, parameters: Sequence[object] = ()) -> Any:
         """The first column of the first row, or None without a row."""
-        row = self.connection.execute(sql, parameters).fetchone()
+        with self.explained():
+            row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise DuckDB's errors about the file itself, full or damaged, as :class:`CorpusError`."""
+        try:
+            yield
+        except duckdb.Error as error:
+            known = known_failure(error, self.path)
+            if known is None:
+                raise
+            raise known from error
 
     def tables(self) -> list[str]:
         """The names of the tables, sorted."""
@@ -173,13 +188,8 @@ class Corpus:
             self._depth = 0
 
     def _execute(self, sql: str, parameters: Sequence[object] = ()) -> duckdb.DuckDBPyConnection:
-        try:
+        with self.explained():
             return self.connection.execute(sql, parameters)
-        except duckdb.Error as error:
-            full = storage_full(error, self.path)
-            if full is None:
-                raise
-            raise full from error
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> None:
         """Run one writing statement, inside :meth:`transaction`."""
@@ -251,11 +261,14 @@ class Corpus:
         return ids
 
     def verify(self) -> list[str]:
-        """Check the file: every ``<table>_id`` must name an existing row, every text must match its hash.
+        """Check the file: every table must be readable, every ``<table>_id`` must name an existing row, every
+        text must match its hash.
 
         Returns one line per problem.
         """
-        problems = []
+        problems = self._unreadable()
+        if problems:
+            return problems
         for reference in self.references():
             missing = self.scalar(
                 f"select count(*) from {reference.table} where {reference.column} is not null"
@@ -266,6 +279,21 @@ class Corpus:
         wrong = self.scalar("select count(*) from text where sha256(body) <> sha256")
         if wrong:
             problems.append(f"{wrong} texts do not match their hash")
+        return problems
+
+    def _unreadable(self) -> list[str]:
+        """The tables that cannot be read, and why; empty if the file is not damaged."""
+        problems, whole = [], []
+        why = ""
+        for table in self.tables():
+            try:
+                self.scalar(f"select max(hash({table})) from {table}")
+                whole.append(table)
+            except CorpusDamaged as damaged:
+                problems.append(f"table {table} cannot be read")
+                why = damaged.message
+        if problems:
+            problems += [f"readable: {', '.join(whole) or 'no table'}", why]
         return problems
 
     def references(self) -> list[Reference]:
@@ -328,7 +356,7 @@ def _connect_current(
         return connect(path, read_only=True, settings=settings)
     except duckdb.Error as error:
         connection.close()
-        raise CorpusError(f"{path}: {error}", path) from error
+        raise known_failure(error, path) or CorpusError(f"{path}: {error}", path) from error
     except BaseException:
         connection.close()
         raise
@@ -360,8 +388,8 @@ def _migrate(path: Path, mismatch: SchemaMismatch) -> None:
         with contextlib.closing(connect(path, read_only=False)) as writer:
             schema.migrate(writer, path)
     except (CorpusError, duckdb.Error) as error:
-        full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
-        raise full or mismatch from error
+        known = known_failure(error, path) if isinstance(error, duckdb.Error) else None
+        raise known or mismatch from error
 
 
 def _create(path: Path) -> None:

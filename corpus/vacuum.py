@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from base.files import new_file
-from corpus.errors import CorpusError, storage_full
+from corpus.errors import CorpusError, known_failure
 from corpus.store import Corpus, sql_text
 
 
@@ -35,7 +35,7 @@ def vacuum(path: Path | str) -> VacuumReport:
             if problems := _differences(corpus, draft):
                 raise CorpusError(f"{path} could not be copied: {problems}", path)
     except duckdb.Error as error:
-        raise storage_full(error, path) or CorpusError(f"cannot vacuum {path}: {error}", path) from error
+        raise known_failure(error, path) or CorpusError(f"cannot vacuum {path}: {error}", path) from error
     except OSError as error:
         raise CorpusError(f"cannot vacuum {path}: {error.strerror}", path) from error
     return VacuumReport(texts, before, path.stat().st_size)

@@ -13,6 +13,7 @@ import pytest
 from corpus import schema
 from corpus.errors import (
     BadReference,
+    CorpusDamaged,
     CorpusError,
     CorpusLocked,
     CorpusMissing,
@@ -182,6 +183,24 @@ def test_a_database_of_another_program_is_refused_and_kept(tmp_path: Path, write
         Corpus.open(path, write=write)
     with duckdb.connect(str(path)) as other:
         assert other.execute("select count(*) from duckdb_tables()").fetchone() == (1,)
+
+
+def test_verify_names_the_tables_that_a_damaged_file_lacks(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    with Corpus.open(whole, write=True) as corpus, corpus.transaction():
+        corpus.add_texts(f"(assert (> x {number}))" for number in range(1000))
+    found = set()
+    for place in range(20_000, whole.stat().st_size, 1 << 18):
+        path = tmp_path / f"at{place}"
+        data = bytearray(whole.read_bytes())
+        data[place : place + 6] = b"damage"
+        path.write_bytes(data)
+        try:
+            with Corpus.open(path) as corpus:
+                found.update(corpus.verify())
+        except CorpusDamaged as damaged:
+            assert str(damaged).startswith(f"{path} is damaged (a part does not match its checksum): ")
+    assert "table text cannot be read" in found
 
 
 def test_an_empty_file_becomes_a_corpus_when_written(tmp_path: Path) -> None:

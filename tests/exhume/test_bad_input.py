@@ -121,6 +121,10 @@ COMMANDS = [
     pytest.param(lambda c, t: ("replay", "--corpus", c, "--solver", "z3"), id="replay"),
     pytest.param(lambda c, t: ("import", t / "src", "--corpus", c), id="import"),
 ]
+CARE = [
+    pytest.param(lambda c, t: ("corpus", "vacuum", "--corpus", c), id="vacuum"),
+    pytest.param(lambda c, t: ("corpus", "export", "--corpus", c, "--out", t / "e"), id="export"),
+]
 Make = Callable[[Path, Path], tuple[object, ...]]
 
 
@@ -141,6 +145,26 @@ def test_a_file_that_is_no_corpus_is_left_alone(
     assert ended.code == 2
     assert f"{file} is not a corpus" in ended.said
     assert file.read_text() == "my notes\n" * 1000
+
+
+@pytest.mark.parametrize("make", [*COMMANDS, *CARE])
+@pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "overwritten"])
+def test_a_damaged_corpus_is_said_to_be_damaged(
+    exhume: Any, source: Path, stocked: Path, tmp_path: Path, make: Make, is_cut: bool
+) -> None:
+    with stocked.open("r+b") as file:
+        if is_cut:
+            file.truncate(stocked.stat().st_size // 20)
+        else:
+            for place in range(20_000, stocked.stat().st_size, 1 << 18):
+                file.seek(place)
+                file.write(b"damage")
+    damaged = stocked.read_bytes()
+    ended = exhume(*make(stocked, tmp_path))
+    assert ended.code == 2
+    assert f"{stocked} is damaged (a part " in ended.said
+    assert "exhume corpus import" in ended.said
+    assert stocked.read_bytes() == damaged
 
 
 @pytest.mark.parametrize("make", COMMANDS)
