@@ -83,11 +83,18 @@ def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
         return CorpusLocked(f"{path} is already open in this process: close it first", path)
     if "does not exist" in text:
         return CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
+    if path.is_file() and not path.stat().st_size:
+        return empty_file(path)
     if "not a valid DuckDB" in text or "Is a directory" in text:
         return NotACorpus(f"{path} is not a corpus (not a DuckDB file)", path)
     if known := known_failure(error, path):
         return known
     return CorpusError(f"cannot open the corpus {path}: {text}", path)
+
+
+def empty_file(path: Path) -> NotACorpus:
+    """The exception for a file of no bytes."""
+    return NotACorpus(f"{path} is not a corpus: the file is empty; delete it or name another file", path)
 
 
 def known_failure(error: duckdb.Error, path: Path) -> CorpusError | None:

@@ -30,6 +30,7 @@ from corpus.errors import (
     ReadOnly,
     SchemaMismatch,
     StorageFull,
+    empty_file,
     explain_open_failure,
     known_failure,
     storage_full,
@@ -394,10 +395,10 @@ def _migrate(path: Path, mismatch: SchemaMismatch) -> None:
 
 def _create(path: Path) -> None:
     """Create an empty corpus at ``path`` atomically, unless the file exists."""
-    with contextlib.suppress(FileNotFoundError):
-        if path.stat().st_size or not path.is_file():
-            return
-        path.unlink()
+    if path.is_file() and not path.stat().st_size:
+        raise empty_file(path)  # DuckDB would fill it
+    if path.exists():
+        return
     if not path.parent.is_dir():
         raise CorpusMissing(f"cannot create the corpus {path}: there is no folder {path.parent}", path)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -415,7 +416,7 @@ def _create(path: Path) -> None:
         raise
     except (OSError, duckdb.Error, CorpusError) as error:
         full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
-        reason = str(error.__cause__ or error).replace(str(draft), path.name)
+        reason = str(error.__cause__ or error).replace(draft.name, path.name)
         raise full or CorpusError(f"cannot create the corpus {path}: {reason}", path) from error
     finally:
         for left in (draft, draft.with_name(draft.name + ".wal")):
