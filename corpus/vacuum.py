@@ -31,7 +31,7 @@ def vacuum(path: Path | str) -> VacuumReport:
             with corpus.transaction():
                 texts = _drop_texts(corpus)
             corpus.connection.execute("checkpoint")
-            _copy(corpus, draft)
+            copy_to(corpus, draft)
             if problems := _differences(corpus, draft):
                 raise CorpusError(f"{path} could not be copied: {problems}", path)
     except duckdb.Error as error:
@@ -50,12 +50,13 @@ def _drop_texts(corpus: Corpus) -> int:
     return count
 
 
-def _copy(corpus: Corpus, draft: Path) -> None:
+def copy_to(corpus: Corpus, draft: Path) -> None:
+    """Write a copy of the file to ``draft``, which must not exist."""
     run = corpus.connection.execute
     row = run("select current_database()").fetchone()
     assert row is not None
     name = str(row[0]).replace('"', '""')
-    run(f"attach {sql_text(draft.absolute())} as vacuumed")
+    run(f"attach {sql_text(draft.absolute())} as vacuumed (read_write)")
     try:
         run(f'copy from database "{name}" to vacuumed')
         run("checkpoint vacuumed")

@@ -157,7 +157,7 @@ def is_quick(example: Example) -> bool:
         return "|" not in words
     return (
         bool(words)
-        and words[0] in QUICK
+        and (words[0] in QUICK or words[:2] == ["corpus", "select"])
         and not {"install", "build", "coverage"} & set(words)
         and NOT_RUN.isdisjoint(example[:2])
     )

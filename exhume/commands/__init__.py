@@ -29,7 +29,7 @@ SECTIONS = {
         "import": Command("learn", "Import .smt2 files into a corpus."),
         "learn": Command("learn", "Learn skeletons, atoms and rules from a corpus."),
         "label": Command("generate", "Find trusted answers for formulas."),
-        "corpus": Command("corpus", "Maintain a corpus file: export, import, verify, vacuum."),
+        "corpus": Command("corpus", "Maintain a corpus file: export, import, select, verify, vacuum."),
     },
     "Ask a corpus": {
         "stats": Command("learn", "Count what a corpus holds."),

@@ -1,4 +1,4 @@
-"""Commands that maintain a corpus file: corpus export, import, verify, vacuum."""
+"""Commands for a corpus file: corpus export, import, select, verify, vacuum."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import typer
 
 from base.errors import Exit
 from corpus.parquet import export_parquet, import_parquet
+from corpus.select import select_theories
 from corpus.store import Corpus
 from corpus.vacuum import vacuum
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CorpusFile, Json
-from exhume.screens.console import out, print_json
+from exhume.commands.options import CorpusFile, Json, comma_separated
+from exhume.screens.console import out, print_json, say
 
 group = typer.Typer(
     cls=PlainGroup,
-    help="Maintain a corpus file: export, import, verify, vacuum.",
+    help="Maintain a corpus file: export, import, select, verify, vacuum.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -53,6 +54,40 @@ def import_command(
         print_json({"path": str(corpus), "schema": manifest.schema, "tables": manifest.tables})
     else:
         out.print(f"{corpus}: {len(manifest.tables)} tables, {rows} rows imported")
+
+
+@group.command("select")
+def select_command(
+    corpus: CorpusFile,
+    theories: Annotated[
+        list[str],
+        typer.Option(
+            "--theories",
+            metavar="NAME,NAME",
+            help="The theory that every formula uses, then those that it may use besides (and Core); see"
+            " 'exhume query theories'.",
+        ),
+    ],
+    out_file: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The new corpus; must not exist yet.")
+    ],
+    json: Json = False,
+) -> None:
+    """Copy the formulas over some theories to a new corpus.
+
+    Tests that are made from the new corpus stay near these theories. Issues are kept; rules are not, so run
+    'exhume learn' on it.
+    """
+    names = comma_separated(theories)
+    if not names:
+        raise typer.BadParameter("name a theory with --theories; 'exhume query theories' lists them")
+    with Corpus.open(corpus) as opened:
+        report = select_theories(opened, names, out_file)
+    if json:
+        print_json({"path": str(out_file), **asdict(report)})
+    else:
+        out.print(f"{out_file}: {report.formulas} of {report.of} formulas")
+        say(f"next: exhume learn --corpus {out_file}")
 
 
 @group.command("verify")

@@ -69,6 +69,47 @@ def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Pat
     assert set(STATS.split()) <= set(document)
 
 
+def test_select_keeps_the_formulas_over_some_theories_with_their_issues(
+    exhume: Any, starter: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "strings.duckdb"
+    select = ("corpus", "select", "--corpus", starter, "--theories")
+    ended = exhume(*select, "UnicodeStrings,Ints", "--out", path)
+    assert (ended.code, ended.err) == (0, f"next: exhume learn --corpus {path}\n")
+    theories = "select distinct unnest(theories) as t from formula order by t"
+    names = [row["t"] for row in exhume("query", theories, "--corpus", path, "--json").json]
+    assert names == ["Core", "Ints", "UnicodeStrings"]
+    count = "select count(*) as n from current_formula where list_contains(theories, 'UnicodeStrings')"
+    (kept,) = exhume("query", count, "--corpus", path, "--json").json
+    assert f"{path}: {kept['n']} of " in ended.out
+    assert exhume("stats", "--corpus", path, "--json").json["formulas"] == kept["n"]
+    assert exhume("corpus", "verify", "--corpus", path).code == 0
+    assert exhume("learn", "--corpus", path, "--min-support", 2, "--no-probe").code == 0
+    assert exhume("generate", "--corpus", path, "--count", 20, "--out", tmp_path / "tests").code == 0
+    tests = [test.read_text() for test in (tmp_path / "tests").glob("*.smt2")]
+    assert all("; issues exhume/starter#" in test for test in tests)
+    assert not any(re.search("BitVec|Array|Real|FloatingPoint", test) for test in tests)
+
+
+@pytest.mark.parametrize(
+    ("theories", "said"),
+    [
+        ("Strings", "has no theory 'Strings'; did you mean UnicodeStrings?"),
+        ("QF_S", "has no theory 'QF_S'; it has ArraysEx, "),
+        ("Sequences", "no formula uses Sequences and at most Core besides; see 'exhume query theories'"),
+        (",", "name a theory with --theories"),
+    ],
+)
+def test_a_selection_of_nothing_is_refused(
+    exhume: Any, starter: Path, tmp_path: Path, theories: str, said: str
+) -> None:
+    ended = exhume(
+        "corpus", "select", "--corpus", starter, "--theories", theories, "--out", tmp_path / "s.duckdb"
+    )
+    assert (ended.code, said in " ".join(ended.err.split())) == (2, True), ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_stats_has_the_keys_of_the_design(exhume: Any, starter: Path) -> None:
     document = exhume("stats", "--corpus", starter, "--json").json
     assert set(STATS.split()) <= set(document)

@@ -1,0 +1,76 @@
+"""Makes a smaller corpus: the formulas over some theories, with all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from base.files import new_file
+from base.nearest import did_you_mean, nearest
+from corpus.errors import CorpusError
+from corpus.learned import refresh_counts
+from corpus.store import Corpus
+from corpus.vacuum import copy_to, vacuum
+
+CORE = "Core"
+"""The theory that every formula may use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """How many formulas were kept, of how many."""
+
+    formulas: int
+    of: int
+
+
+def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Selected:
+    """Write a new corpus ``path`` of the formulas of ``corpus`` that use the first of these theories and,
+    besides it, only the others and Core.
+
+    Issues and everything that is known of these formulas are kept; rules are not, since they are about all
+    formulas. Raises :class:`CorpusError`.
+    """
+    _require_known(corpus, theories)
+    if path.exists():
+        raise CorpusError(f"{path} exists already: name a new file", path)
+    if not path.parent.is_dir():
+        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}", path)
+    allowed = [*theories, CORE]
+    kept = corpus.rows(
+        "select id from current_formula where list_contains(theories, ?) and list_has_all(?, theories)",
+        [theories[0], allowed],
+    )
+    if not kept:
+        others = f" and at most {', '.join(allowed[1:])} besides"
+        raise CorpusError(
+            f"{corpus.path}: no formula uses {theories[0]}{others}; see 'exhume query theories'", corpus.path
+        )
+    with new_file(path) as draft:
+        copy_to(corpus, draft)
+        with Corpus.open(draft, write=True) as smaller, smaller.transaction():
+            _keep(smaller, [ident for (ident,) in kept])
+        vacuum(draft)
+    return Selected(len(kept), int(corpus.scalar("select count(*) from current_formula")))
+
+
+def _require_known(corpus: Corpus, theories: Sequence[str]) -> None:
+    rows = corpus.rows("select distinct unnest(theories) as theory from current_formula order by theory")
+    known = [name for (name,) in rows]
+    for name in theories:
+        if name not in known:
+            near = did_you_mean(nearest(name, known)) or f"; it has {', '.join(known) or 'none'}"
+            raise CorpusError(f"{corpus.path} has no theory {name!r}{near}", corpus.path)
+
+
+def _keep(corpus: Corpus, formulas: Sequence[int]) -> None:
+    """Delete all other formulas, what refers to them, and the rules."""
+    corpus.execute("delete from formula where id not in (select unnest(?::integer[]))", [formulas])
+    for target in ("formula", "assertion"):
+        for table, column in [(r.table, r.column) for r in corpus.references() if r.target == target]:
+            verb = f"update {table} set {column} = null" if table == target else f"delete from {table}"
+            corpus.execute(f"{verb} where {column} not in (select id from {target})")
+    corpus.clear("rule")
+    corpus.clear("rule_set")
+    refresh_counts(corpus)
