@@ -14,7 +14,7 @@ from corpus.examine import examine
 from corpus.importer import ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
 from corpus.store import Corpus
-from rules import MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
+from rules import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
 
 _CHUNK = 500
 
@@ -28,7 +28,8 @@ class LearnReport:
     """The result of learning: the formulas decomposed in this run, and the current rules.
 
     ``new_rule_sets``: how many of the two rule sets changed. ``complete``: False if rules between many
-    signatures were left out because there are too many. ``skipped``: over the whole corpus, the number of
+    signatures were left out because there are too many. ``left_out``: the number of rules
+    left out because there were more than MAX_RULES. ``skipped``: over the whole corpus, the number of
     assertions that were skipped or lost atoms, by reason.
     """
 
@@ -38,6 +39,7 @@ class LearnReport:
     coarse_rules: int
     new_rule_sets: int
     complete: bool
+    left_out: int
     skipped: dict[str, int]
 
     def to_json(self) -> dict[str, object]:
@@ -58,10 +60,12 @@ def learn(
     """
     decomposed, failed = decompose_pending(corpus, progress)
     found: dict[bool, RuleSet] = {}
-    new = 0
+    new = left_out = 0
     for coarse in (False, True):
         baskets = list(transactions(corpus, coarse).values())
-        mined = found[coarse] = mine([frozenset(b) for b in baskets], min_support, min_confidence)
+        every = mine([frozenset(b) for b in baskets], min_support, min_confidence)
+        mined = found[coarse] = every.strongest(MAX_RULES)
+        left_out += len(every) - len(mined)
         new += store_rule_set(
             corpus, mined, baskets, coarse=coarse, min_support=min_support, min_confidence=min_confidence
         ).new
@@ -76,6 +80,7 @@ def learn(
         len(found[True]),
         new,
         all(mined.complete for mined in found.values()),
+        left_out,
         dict(skipped),
     )
 

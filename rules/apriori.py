@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,10 @@ MIN_CONFIDENCE = 0.5
 
 MAX_CANDIDATE_RULES = 200_000
 """Maximum number of splits of frequent itemsets into antecedent and consequent."""
+
+
+MAX_RULES = 10_000
+"""Maximum number of rules to generate with. A few formulas that share many signatures give 100,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,13 @@ class RuleSet:
 
     def __len__(self) -> int:
         return len(self.rules)
+
+    def strongest(self, most: int) -> RuleSet:
+        """At most ``most`` rules, those with the highest support; of the same support, the shortest."""
+        if len(self.rules) <= most:
+            return self
+        ordered = sorted(self.rules, key=lambda r: (-r.support, len(r.antecedent) + len(r.consequent), r.key))
+        return replace(self, rules=tuple(sorted(ordered[:most], key=lambda r: r.key)))
 
 
 def mine(

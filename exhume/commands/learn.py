@@ -14,6 +14,7 @@ from corpus.stats import stats
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Jobs, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
+from rules import MAX_RULES
 from solvers.registry import REFERENCES
 
 
@@ -96,6 +97,11 @@ def learn_command(
                 probe_formulas(opened, jobs=jobs, progress=tick)
         totals = stats(opened)
     show_learned(report, totals, json)
+    if not json and report.left_out:
+        say(
+            f"{report.left_out} rules were left out: of each kind, the {MAX_RULES} with the highest support"
+            " are kept; a higher --min-support finds fewer"
+        )
     if not json and not report.rules:
         say(
             f"no rules: no two signatures occur together in {min_support} formulas; try a lower --min-support"

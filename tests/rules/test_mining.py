@@ -15,6 +15,14 @@ from rules.apriori import largest_shadow
 Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 
+def test_the_strongest_rules_have_the_highest_support() -> None:
+    found = mine([frozenset("ab")] * 3 + [frozenset("cde")] * 2, min_support=2)
+    assert len(found) == 14
+    kept = [str(rule) for rule in found.strongest(4)]
+    assert kept == ["{a} -> {b}", "{b} -> {a}", "{c} -> {d}", "{c} -> {e}"]
+    assert found.strongest(14) is found
+
+
 def brute_force(
     transactions: list[frozenset[str]], min_support: int, min_confidence: float
 ) -> dict[Key, tuple[int, float, float, float]]:
