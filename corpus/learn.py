@@ -29,7 +29,8 @@ class LearnReport:
 
     ``new_rule_sets``: how many of the two rule sets changed. ``complete``: False if rules between many
     signatures were left out because there are too many. ``left_out``: the number of rules
-    left out because there were more than MAX_RULES. ``skipped``: over the whole corpus, the number of
+    left out because there were more than MAX_RULES. ``has_pairs``: whether any two full signatures
+    occur together in ``min_support`` formulas. ``skipped``: over the whole corpus, the number of
     assertions that were skipped or lost atoms, by reason.
     """
 
@@ -40,6 +41,7 @@ class LearnReport:
     new_rule_sets: int
     complete: bool
     left_out: int
+    has_pairs: bool
     skipped: dict[str, int]
 
     def to_json(self) -> dict[str, object]:
@@ -81,6 +83,7 @@ def learn(
         new,
         all(mined.complete for mined in found.values()),
         left_out,
+        found[False].has_pairs,
         dict(skipped),
     )
 

@@ -58,6 +58,7 @@ class Rule:
 class RuleSet:
     """The mined rules, sorted by text.
 
+    ``has_pairs``: whether any two items occur together in enough transactions, whatever the confidence.
     ``max_length``: the size of the largest itemsets that were searched. ``complete``: False if larger
     frequent itemsets may exist that were not searched because there are too many.
     """
@@ -67,6 +68,7 @@ class RuleSet:
     itemsets: int
     max_length: int
     complete: bool
+    has_pairs: bool = False
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -104,7 +106,8 @@ def mine(
     table = _table(transactions, items)
     itemsets, length, complete = _itemsets(table, min_support, max_length)
     rules = sorted(_rules(itemsets, len(transactions), min_confidence), key=lambda r: r.key)
-    return RuleSet(tuple(rules), len(transactions), len(itemsets), length, complete)
+    has_pairs = any(len(itemset) > 1 for itemset in itemsets["itemsets"])
+    return RuleSet(tuple(rules), len(transactions), len(itemsets), length, complete, has_pairs)
 
 
 def _table(transactions: Sequence[frozenset[str]], items: Sequence[str]) -> pd.DataFrame:

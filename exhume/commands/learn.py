@@ -97,18 +97,35 @@ def learn_command(
                 probe_formulas(opened, jobs=jobs, progress=tick)
         totals = stats(opened)
     show_learned(report, totals, json)
-    if not json and report.left_out:
+    if json:
+        return
+    if report.left_out:
         say(
             f"{report.left_out} rules were left out: of each kind, the {MAX_RULES} with the highest support"
             " are kept; a higher --min-support finds fewer"
         )
-    if not json and not report.rules:
+    if not totals["skeletons"]:
+        say(
+            "there is nothing to make tests from: import formulas with assertions;"
+            f" 'exhume query unreadable --corpus {corpus}' lists the formulas with errors"
+        )
+        return
+    if not report.rules:
+        _say_why_no_rules(report, min_support, min_confidence)
+    solvers = " ".join(f"--solver {name}" for name in REFERENCES)
+    say(f"next: exhume hunt --corpus {corpus} {solvers} --time 10m --out hunt")
+
+
+def _say_why_no_rules(report: LearnReport, min_support: int, min_confidence: float) -> None:
+    if report.has_pairs:
+        say(
+            f"no rules: signatures occur together in {min_support} formulas, but none implies another in"
+            f" {min_confidence:.0%} of its formulas; try a lower --min-confidence"
+        )
+    else:
         say(
             f"no rules: no two signatures occur together in {min_support} formulas; try a lower --min-support"
         )
-    if not json:
-        solvers = " ".join(f"--solver {name}" for name in REFERENCES)
-        say(f"next: exhume hunt --corpus {corpus} {solvers} --time 10m --out hunt")
 
 
 def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> None:

@@ -16,6 +16,7 @@ import pytest
 STATS = (
     "issues blocks formulas formulas_read formulas_well_sorted assertions skeletons atoms signatures rules"
 )
+UNREADABLE = "exhume query unreadable --corpus"
 
 
 def test_import_prints_counts_and_the_next_command(exhume: Any, formulas: Path, tmp_path: Path) -> None:
@@ -60,6 +61,37 @@ def test_learn_fills_the_corpus(exhume: Any, formulas: Path, tmp_path: Path) -> 
     assert "3 skeletons" in ended.out
     accepted = "select count(*) as n from acceptance where accepted"
     assert exhume("query", accepted, "--corpus", corpus, "--json").json == [{"n": 6}]
+
+
+def test_learn_says_which_limit_left_no_rules(exhume: Any, tmp_path: Path) -> None:
+    for number in range(4):
+        text = "(declare-const x Int)(assert (> x 1))"
+        text += "(declare-const y Real)(assert (< y 2.0))" if number < 2 else "(assert (= x x))"
+        (tmp_path / f"{number}.smt2").write_text(text)
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", tmp_path, "--corpus", corpus)
+    learn = ("learn", "--corpus", corpus, "--no-probe")
+    assert (
+        "no rules: no two signatures occur together in 3 formulas; try"
+        in exhume(*learn, "--min-support", 3).err
+    )
+    (tmp_path / "4.smt2").write_text("(declare-const y Real)(assert (< y 2.0))(assert (= y y))")
+    (tmp_path / "5.smt2").write_text(
+        "(declare-const x Int)(assert (= x x))(declare-const y Real)(assert (= y y))"
+    )
+    exhume("import", tmp_path, "--corpus", corpus)
+    said = exhume(*learn, "--min-support", 2, "--min-confidence", 0.9).err
+    assert "none implies another in 90% of its formulas; try a lower --min-confidence" in said
+    assert "no rules" not in exhume(*learn, "--min-support", 2).err
+
+
+def test_learning_nothing_does_not_recommend_a_hunt(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(check-sat)")
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", tmp_path, "--corpus", corpus)
+    ended = exhume("learn", "--corpus", corpus, "--no-probe")
+    assert (ended.code, "exhume hunt" in ended.err) == (0, False)
+    assert f"nothing to make tests from: import formulas with assertions; '{UNREADABLE} {corpus}'" in ended.err
 
 
 def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Path) -> None:
