@@ -12,3 +12,8 @@ CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def without_controls(text: str) -> str:
     """``text`` with U+FFFD in the places of control characters, which could steer a terminal."""
     return CONTROLS.sub("\ufffd", text)
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -101,6 +101,15 @@ def import_paths(
     return report
 
 
+def require_files(paths: Iterable[Path | str]) -> None:
+    """Raise :class:`CorpusError` if there is nothing to import."""
+    paths, report = list(paths), ImportReport()
+    if next(_walk(paths, report), None) is None:
+        why = f"; skipped {report.skipped[0][0]}: {report.skipped[0][1]}" if report.skipped else ""
+        names = ", ".join(map(str, paths))
+        raise CorpusError(f"there are no .smt2 files in {names}{why}: name files, or folders of them")
+
+
 def _sources(intake: Intake, files: list[_File], tracker: str | None, max_bytes: int) -> list[FormulaSource]:
     """The files as formulas; their trackers and issues are added if they are missing."""
     origins = [origin_of(file.relative, file.folder) for file in files]

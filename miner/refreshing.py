@@ -14,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from base.nearest import did_you_mean, nearest
+from base.text import counted
 from corpus.learn import learn
 from corpus.store import Corpus
 from miner.attachments import Downloader
@@ -157,7 +158,7 @@ class RefreshReport:
             f" rules: {self.rules_gained} gained, {self.rules_lost} lost, {self.rules} now"
             f" ({len(self.trackers)} trackers, {self.requests} requests, {self.seconds:.1f} s)"
         )
-        return line if not self.problems else f"{line}; {len(self.problems)} problems"
+        return line if not self.problems else f"{line}; {counted(len(self.problems), 'problem')}"
 
 
 def refresh(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from base.version import VERSION
 from corpus.answers import AnswerStore, CachedAnswers, CorpusAnswers, LabelReport, find_answers
 from corpus.store import Corpus
@@ -125,7 +126,7 @@ def _show_batch(report: BatchReport, folder: Path) -> None:
 def _show_skipped(skipped: dict[str, str]) -> None:
     for cause, count in count_causes(skipped).items():
         first = next(origin for origin, why in skipped.items() if why == cause)
-        say(f"skipped {count} seed formulas: {cause} (e.g. {first})")
+        say(f"skipped {counted(count, 'seed formula')}: {cause} (e.g. {first})")
 
 
 def strategies_command(json: Json = False) -> None:
@@ -192,7 +193,8 @@ def label_command(
         )
         return
     out.print(
-        f"{report.texts} formulas ({report.asked} solved now): {report.sat} sat, {report.unsat} unsat,"
+        f"{counted(report.texts, 'formula')} ({report.asked} solved now):"
+        f" {report.sat} sat, {report.unsat} unsat,"
         f" {report.texts - report.sat - report.unsat} without a trusted answer"
     )
     for origin in source.origins_of(report.contradictions):

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from corpus.errors import CorpusMissing
+from corpus.importer import require_files
 from corpus.learn import LearnReport, import_and_decompose, learn
 from corpus.probing import probe_formulas
 from corpus.stats import stats
@@ -35,6 +37,7 @@ def import_command(
     z3_1014_0.smt2). Importing a file twice changes nothing. A file that cannot be parsed is stored with its
     error. A formula with a sort error is stored too, but nothing is learned from it.
     """
+    require_files(paths)  # before a corpus is made
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
         report = import_and_decompose(opened, paths, tracker=tracker, progress=tick)
     if json:
@@ -55,9 +58,11 @@ def import_command(
     for source, error in report.first_errors[:10]:
         say(f"cannot parse {source}: {error}")
     out.print(
-        f"{report.files} files: {report.new} new ({report.well_sorted} well sorted,"
+        f"{counted(report.files, 'file')}: {report.new} new ({report.well_sorted} well sorted,"
         f" {report.read} with a sort error, {report.errors} not readable), {report.known} already imported"
     )
+    if report.read or report.errors:
+        say(f"'exhume query unreadable --corpus {corpus}' says where the errors are")
     if report.new:
         say(f"next: exhume learn --corpus {corpus}")
 
@@ -101,8 +106,8 @@ def learn_command(
         return
     if report.left_out:
         say(
-            f"{report.left_out} rules were left out: of each kind, the {MAX_RULES} with the highest support"
-            " are kept; a higher --min-support finds fewer"
+            f"{counted(report.left_out, 'rule')} left out: of each kind,"
+            f" the {MAX_RULES} with the highest support are kept; a higher --min-support finds fewer"
         )
     if not totals["skeletons"]:
         say(
@@ -134,15 +139,15 @@ def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> Non
         print_json({**totals, **report.to_json()})
         return
     out.print(
-        f"{totals['skeletons']} skeletons, {totals['atoms']} atoms, {totals['signatures']} signatures"
-        f" from {totals['assertions']} assertions"
+        f"{counted(totals['skeletons'], 'skeleton')}, {counted(totals['atoms'], 'atom')},"
+        f" {counted(totals['signatures'], 'signature')} from {counted(totals['assertions'], 'assertion')}"
     )
     out.print(
-        f"{report.rules} rules over full signatures (with widths),"
+        f"{counted(report.rules, 'rule')} over full signatures (with widths),"
         f" {report.coarse_rules} over coarse ones (without)"
     )
     for reason, count in sorted(report.skipped.items(), key=lambda item: -item[1]):
-        say(f"skipped {count} assertions: {reason}")
+        say(f"skipped {counted(count, 'assertion')}: {reason}")
 
 
 def stats_command(

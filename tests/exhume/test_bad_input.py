@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from corpus.store import Corpus
 from tests.conftest import HUNT
 
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
@@ -448,8 +449,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
 
 
 def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    exhume("import", tmp_path / "none", "--corpus", tmp_path / "c.duckdb")
+    Corpus.open(tmp_path / "c.duckdb", write=True).close()
     ended = exhume(*HUNT, "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--out", tmp_path / "h")
     assert ended.code == 2
     assert "exhume learn" in ended.said

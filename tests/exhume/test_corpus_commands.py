@@ -13,6 +13,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from corpus.store import Corpus
+
 STATS = (
     "issues blocks formulas formulas_read formulas_well_sorted assertions skeletons atoms signatures rules"
 )
@@ -26,6 +28,25 @@ def test_import_prints_counts_and_the_next_command(exhume: Any, formulas: Path, 
         "3 files: 3 new (3 well sorted, 0 with a sort error, 0 not readable), 0 already imported" in ended.out
     )
     assert "exhume learn" in ended.said
+
+
+def test_an_import_of_nothing_is_refused_and_makes_no_corpus(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "a.txt").write_text("(check-sat)")
+    corpus = tmp_path / "c.duckdb"
+    ended = exhume("import", tmp_path / "none", "--corpus", corpus)
+    assert (ended.code, corpus.exists()) == (2, False)
+    assert (
+        ended.err
+        == f"exhume: there are no .smt2 files in {tmp_path / 'none'}: name files, or folders of them\n"
+    )
+
+
+def test_an_import_says_how_to_find_out_about_errors(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(assert (> x 1))(check-sat)")
+    ended = exhume("import", tmp_path, "--corpus", tmp_path / "c.duckdb")
+    assert "1 file: 1 new (0 well sorted, 1 with a sort error" in ended.out
+    assert f"'{UNREADABLE} {tmp_path / 'c.duckdb'}' says where the errors are" in ended.err
 
 
 def test_importing_twice_changes_nothing(exhume: Any, formulas: Path, tmp_path: Path) -> None:
@@ -91,7 +112,9 @@ def test_learning_nothing_does_not_recommend_a_hunt(exhume: Any, tmp_path: Path)
     exhume("import", tmp_path, "--corpus", corpus)
     ended = exhume("learn", "--corpus", corpus, "--no-probe")
     assert (ended.code, "exhume hunt" in ended.err) == (0, False)
-    assert f"nothing to make tests from: import formulas with assertions; '{UNREADABLE} {corpus}'" in ended.err
+    assert (
+        f"nothing to make tests from: import formulas with assertions; '{UNREADABLE} {corpus}'" in ended.err
+    )
 
 
 def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Path) -> None:
@@ -271,8 +294,7 @@ def test_the_page_of_a_corpus_shows_it_by_theory_operator_and_year(
 
 
 def test_the_page_of_an_empty_corpus_has_no_plots(exhume: Any, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    exhume("import", tmp_path / "none", "--corpus", tmp_path / "c.duckdb")
+    Corpus.open(tmp_path / "c.duckdb", write=True).close()
     page = tmp_path / "corpus.html"
     assert exhume("stats", "--corpus", tmp_path / "c.duckdb", "--page", page).code == 0
     assert "<svg" not in page.read_text("utf-8")

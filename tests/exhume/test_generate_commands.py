@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from corpus.store import Corpus
+
 
 def test_a_batch_is_written(exhume: Any, starter: Path, tmp_path: Path) -> None:
     document = exhume(
@@ -113,8 +115,7 @@ def test_the_same_batch_may_be_written_again_another_may_not(
 
 
 def test_a_corpus_without_formulas_cannot_generate(exhume: Any, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    exhume("import", tmp_path / "none", "--corpus", tmp_path / "c.duckdb")
+    Corpus.open(tmp_path / "c.duckdb", write=True).close()
     ended = exhume("generate", "--corpus", tmp_path / "c.duckdb", "--out", tmp_path / "t")
     assert ended.code == 2
     assert "exhume learn" in ended.said

@@ -80,7 +80,7 @@ def test_a_tracker_that_is_gone_does_not_stop_the_others(
     hub.gone["ada/solver"] = 404
     assert run(["refresh", "--config", str(config)]) == Exit.USAGE
     reported = capsys.readouterr()
-    assert "1 problems" in reported.out
+    assert "1 problem" in reported.out
     assert "ada/solver" in reported.err
     with Corpus.open(config.parent / "c.duckdb") as corpus:
         assert corpus.scalar("select count(*) from issue") > 0
