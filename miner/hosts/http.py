@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from base.text import counted
 from miner.errors import BadInput, Denied, RateLimited, Unreachable
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GONE = frozenset({404, 410, 451})
 """Statuses of what does not exist (any more)."""
+_NOT_FOUND = "the host's name cannot be resolved"
 MOVED = frozenset({301, 302, 307, 308})
 
 
@@ -124,6 +126,9 @@ class Client:
         if parts.scheme == "http" and parts.hostname not in LOOPBACK:
             self.token = None
         self._not_before = 0.0
+        self._has_answered = False
+        # After as many failed tries as are allowed, each further request is tried once until one succeeds.
+        self._is_down = False
         self._connect()
 
     def _connect(self) -> None:
@@ -161,13 +166,15 @@ class Client:
     def get(self, path: str, etag: str | None = None) -> Answer:
         """Request ``path`` (starting with ``/``, including the query), with retries.
 
-        With ``etag``, the answer may be 304: nothing changed. Raises a :class:`HostError`.
+        With ``etag``, the answer may be 304: nothing changed. A host that cannot be found is not retried,
+        unless it answered before. Raises a :class:`HostError`.
         """
         import requests
 
         failure = ""
         limited = tried = 0
-        while tried < self.tries:
+        tries = 1 if self._is_down else self.tries
+        while tried < tries:
             self._wait_for_limit()
             self.sent += 1
             try:
@@ -176,7 +183,12 @@ class Client:
                 return Answer(moved.status, location=self._path_of(moved.location))
             except (requests.RequestException, OSError) as error:
                 failure = _plainly(error)
+                if failure == _NOT_FOUND and not self._has_answered:
+                    host = urlsplit(self.api_url).hostname
+                    raise Unreachable(f"{host}: {failure}; check the network and the address") from error
+                self._is_down = tried + 1 == tries
             else:
+                self._has_answered, self._is_down = True, False
                 self._note_limit(status, headers)
                 wait = self._limit(status, headers, body, limited)
                 if wait is not None:
@@ -190,10 +202,10 @@ class Client:
                     return answer
                 failure = answer
             tried += 1
-            if tried < self.tries:
+            if tried < tries:
                 self._wait(failure, min(_LONGEST_BACKOFF, 2.0 ** (tried - 1)))
         raise Unreachable(
-            f"{self.api_url} does not answer {path}: {failure} ({tried} tries);"
+            f"{self.api_url} does not answer {path}: {failure} ({counted(tried, 'attempt')});"
             " earlier answers are stored, repeat the command to resume"
         )
 
@@ -322,7 +334,11 @@ def _message(body: str) -> str:
 def _plainly(error: Exception) -> str:
     """A description of a network error, without addresses of objects."""
     import requests
+    from urllib3.exceptions import NameResolutionError
 
+    # requests wraps the error of urllib3, which wraps the cause.
+    if isinstance(getattr(next(iter(error.args), None), "reason", None), NameResolutionError):
+        return _NOT_FOUND
     known = {
         requests.Timeout: "the server does not answer in time",
         requests.exceptions.ChunkedEncodingError: "the answer is truncated",

@@ -55,14 +55,24 @@ def test_silence_is_waited_out(hub: FakeGitHub) -> None:
 def test_a_server_that_never_answers_is_given_up(hub: FakeGitHub) -> None:
     hub.faults = [Fault(502)] * 20
     client, clock, _ = client_of(hub.url, tries=4)
-    with pytest.raises(Unreachable, match=r"502.*4 tries.*repeat the command to resume"):
+    with pytest.raises(Unreachable, match=r"502.*4 attempts.*repeat the command to resume"):
         client.get(REPOSITORY)
     assert clock.slept == [1.0, 2.0, 4.0]
     with serving() as gone:
         address = gone.url
     client, _, _ = client_of(address, tries=2)
-    with pytest.raises(Unreachable, match="no connection"):
+    with pytest.raises(Unreachable, match=r"no connection \(2 attempts\)"):
+        client.get("/")
+    with pytest.raises(Unreachable, match=r"no connection \(1 attempt\)"):  # another tracker of the host
         client.get(REPOSITORY)
+
+
+def test_a_host_that_cannot_be_found_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    client, clock, _ = client_of("http://localhost.invalid")
+    with pytest.raises(Unreachable, match=r"localhost\.invalid: the host's name cannot be resolved; check"):
+        client.get("/")
+    assert (client.sent, clock.slept) == (1, [])
 
 
 @pytest.mark.parametrize(
