@@ -96,7 +96,7 @@ def read_config(path: Path) -> Config:
     try:
         file = msgspec.convert(data, _File)
     except msgspec.ValidationError as error:
-        raise BadInput(f"{path}: {error}{_hint(str(error))}") from None
+        raise BadInput(f"{path}: {_in_words(str(error))}") from None
     default = file.options(MineOptions())
     trackers = [TrackerConfig(_place(name, file, _Asked()), default) for name in file.trackers]
     trackers += [TrackerConfig(_place(one.name, file, one), one.options(default)) for one in file.tracker]
@@ -109,11 +109,37 @@ def read_config(path: Path) -> Config:
     return Config(path.parent / file.corpus, tuple(trackers), learn.min_support, learn.min_confidence)
 
 
-def _hint(message: str) -> str:
-    """The known key nearest to the unknown one that a message of msgspec names."""
-    unknown = re.search(r"unknown field `(.*?)`", message)
-    known = {key for kind in (_File, _Tracker, _Learn) for key in kind.__struct_encode_fields__}
-    return did_you_mean(nearest(unknown[1], sorted(known))) if unknown else ""
+_TYPES = {
+    "object": "a table",
+    "array": "a list",
+    "str": "a text in quotes",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
+_MISSING = {"corpus": 'corpus = "corpus.duckdb"', "name": f'name = "{TRACKER}"'}
+
+
+def _in_words(message: str) -> str:
+    """A message of msgspec in the words of TOML: where, what, and what to write.
+
+    >>> _in_words("Expected `array`, got `str` - at `$.trackers`")
+    'trackers: expected a list, got a text in quotes'
+    """
+    said, _, place = message.partition(" - at `$.")
+    place = f"{place.removesuffix('`')}: " if place else ""
+    if unknown := re.search(r"unknown field `(.*?)`", said):
+        known = {key for kind in (_File, _Tracker, _Learn) for key in kind.__struct_encode_fields__}
+        return f"{place}there is no key {unknown[1]}{did_you_mean(nearest(unknown[1], sorted(known)))}"
+    if missing := re.search(r"missing required field `(.*?)`", said):
+        return f"{place}the key {missing[1]} is missing; write {_MISSING[missing[1]]}"
+    if said.startswith("Invalid"):
+        return f"{place}expected a date such as 2024-05-31"
+    said = re.sub(r"`(\w+)(?: \| null)?`", lambda name: _TYPES.get(name[1], name[1]), said)
+    advice = ""
+    if re.fullmatch(r"tracker(\[\d+\])?: ", place):
+        advice = f'; write trackers = ["{TRACKER}"], or a table [[tracker]] with a name'
+    return f"{place}{said[0].lower()}{said[1:]}{advice}"
 
 
 def _place(name: str, file: _Asked, own: _Asked) -> Place:

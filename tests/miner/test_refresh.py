@@ -169,20 +169,33 @@ def test_a_corpus_is_exported_imported_verified_and_vacuumed(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "missing required field `corpus`"),
+        ("", 'the key corpus is missing; write corpus = "corpus.duckdb"'),
         ('corpus = "c"', "names no trackers"),
         ('corpus = "c"\ntrakers = []', "did you mean trackers"),
         ('corpus = "c"\ntrackers = ["z3"]', "OWNER/NAME"),
         ('corpus = "c"\ntrackers = ["a/b", "A/B"]', "twice"),
-        ('corpus = "c"\ntrackers = "a/b"', "Expected `array`"),
-        ('corpus = "c"\ntrackers = [1]', "Expected `str`"),
-        ('corpus = "c"\n[[tracker]]\nall = true', "missing required field `name`"),
-        ('corpus = "c"\n[[tracker]]\nname = "a/b"\nx = 1', "unknown field `x`"),
-        ('corpus = "c"\n[tracker]\nname = "a/b"', "$.tracker"),
-        ('corpus = "c"\ntrackers = ["a/b"]\nall = 1', "Expected `bool"),
-        ('corpus = "c"\ntrackers = ["a/b"]\nsince = "x"', "date"),
-        ('corpus = "c"\ntrackers = ["a/b"]\n[learn]\nmin-support = 0', "$.learn.min-support"),
-        ('corpus = "c"\ntrackers = ["a/b"]\n[learn]\nmin-support = true', "$.learn.min-support"),
+        ('corpus = "c"\ntrackers = "a/b"', "trackers: expected a list, got a text in quotes"),
+        ('corpus = "c"\ntrackers = [1]', "trackers[0]: expected a text in quotes, got a whole number"),
+        ('corpus = "c"\n[[tracker]]\nall = true', "tracker[0]: the key name is missing; write name = "),
+        ('corpus = "c"\n[[tracker]]\nname = "a/b"\nx = 1', "tracker[0]: there is no key x"),
+        (
+            'corpus = "c"\n[tracker]\nname = "a/b"',
+            "tracker: expected a list, got a table; write trackers = [",
+        ),
+        (
+            'corpus = "c"\ntracker = ["a/b"]',
+            "tracker[0]: expected a table, got a text in quotes; write trackers = [",
+        ),
+        ('corpus = "c"\ntrackers = ["a/b"]\nall = 1', "all: expected true or false, got a whole number"),
+        ('corpus = "c"\ntrackers = ["a/b"]\nsince = "x"', "since: expected a date such as 2024-05-31"),
+        (
+            'corpus = "c"\ntrackers = ["a/b"]\n[learn]\nmin-support = 0',
+            "learn.min-support: expected a whole number >= 1",
+        ),
+        (
+            'corpus = "c"\ntrackers = ["a/b"]\n[learn]\nmin-support = true',
+            "learn.min-support: expected a whole number, got true or false",
+        ),
         ("corpus = ", "cannot be read"),
     ],
 )
