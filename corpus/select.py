@@ -29,7 +29,7 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     """Write a new corpus ``path`` of the formulas of ``corpus`` that use the first of these theories and,
     besides it, only the others and Core.
 
-    Issues and everything that is known of these formulas are kept; rules are not, since they are about all
+    All that is known of these formulas and their issues is kept; rules are not, since they are about all
     formulas. Raises :class:`CorpusError`.
     """
     _require_known(corpus, theories)
@@ -65,9 +65,12 @@ def _require_known(corpus: Corpus, theories: Sequence[str]) -> None:
 
 
 def _keep(corpus: Corpus, formulas: Sequence[int]) -> None:
-    """Delete all other formulas, what refers to them, and the rules."""
+    """Delete all other formulas and their issues, what refers to them, and the rules."""
     corpus.execute("delete from formula where id not in (select unnest(?::integer[]))", [formulas])
-    for target in ("formula", "assertion"):
+    corpus.execute(
+        "delete from issue where id not in (select issue_id from formula where issue_id is not null)"
+    )
+    for target in ("formula", "assertion", "issue"):
         for table, column in [(r.table, r.column) for r in corpus.references() if r.target == target]:
             verb = f"update {table} set {column} = null" if table == target else f"delete from {table}"
             corpus.execute(f"{verb} where {column} not in (select id from {target})")

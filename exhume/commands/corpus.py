@@ -75,8 +75,8 @@ def select_command(
 ) -> None:
     """Copy the formulas over some theories to a new corpus.
 
-    Tests that are made from the new corpus stay near these theories. Issues are kept; rules are not, so run
-    'exhume learn' on it.
+    Tests that are made from the new corpus stay near these theories. The formulas' issues are kept; rules are
+    not, so run 'exhume learn' on it.
     """
     names = comma_separated(theories)
     if not names:
