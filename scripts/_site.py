@@ -1,4 +1,6 @@
-"""Hooks of the documentation site: generated pages, and a check of the result."""
+"""Hooks of the documentation site: the page of the commands, and a check of the result. Run as a program, it
+writes ``docs/schema.md``.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 OUTSIDE = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^\"' >]*")
-COLUMN = re.compile(r"^    (\w+) [^-]*?,?\s*-- (.*)$", re.M)
+COLUMN = re.compile(r"^    (\w+) [^-\n]*-- (.*)$", re.M)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the generated pages."""
-    for name, content in (("commands.md", commands_page()), ("schema.md", schema_page())):
-        files.append(File.generated(config, name, content=content))
+    """Put the help of the commands in the place of ``docs/commands.md``."""
+    if stub := files.get_file_from_path("commands.md"):
+        files.remove(stub)
+    files.append(File.generated(config, "commands.md", content=commands_page()))
     return files
 
 
@@ -35,9 +38,9 @@ def on_post_build(config: Any) -> None:
 
 SCHEMA_HEAD = """# Tables of the corpus
 
-This page is generated from the database. `exhume query "show tables" --corpus FILE` lists the tables of a
-file, `exhume query "describe formula" --corpus FILE` the columns of one. A column `TABLE_id` holds the `id`
-of a row of that table.
+`exhume query "show tables" --corpus FILE` lists the tables of a file, `exhume query "describe formula"
+--corpus FILE` the columns of one. A column `TABLE_id` holds the `id` of a row of that table.
+`python scripts/_site.py` writes this page.
 """
 
 # The command reference
@@ -105,7 +108,13 @@ def schema_page() -> str:
 def _comments(sql: str) -> dict[str, tuple[str, dict[str, str]]]:
     """Per table or view: its comment, and those of its columns."""
     found = {}
-    for match in re.finditer(r"((?:^--.*\n)*)^create (?:table|view) (\w+)(.*?)^(?=\)|$)", sql, re.M | re.S):
+    for match in re.finditer(
+        r"((?:^--[^\n]*\n)*)^create (?:table|view) (\w+)(.*?)^(?=\)|$)", sql, re.M | re.S
+    ):
         about = " ".join(line.removeprefix("--").strip() for line in match[1].splitlines())
         found[match[2]] = (about, {name: text.replace("|", "\\|") for name, text in COLUMN.findall(match[3])})
     return found
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "schema.md").write_text(schema_page(), "utf-8")
