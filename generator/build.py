@@ -100,7 +100,7 @@ def _own(
         return found
     for kind, specs in kinds.items():
         with suppress(GenerationError):
-            library = None if shared is None else sources.once(_library, specs).beyond(shared)
+            library = None if shared is None else sources.once(_library, specs, settings.solvers)
             seeds = _seeds(sources, settings, specs) if "seeds" in entry.needs else None
             found[kind] = make_strategy(entry.name, library, replace(settings, solvers=specs), seeds)
     return found
@@ -163,12 +163,14 @@ def _found_seeds(sources: Sources, solvers: tuple[str, ...], only: tuple[str, ..
     return found
 
 
-def _library(sources: Sources, solvers: tuple[str, ...]) -> Library:
+def _library(sources: Sources, solvers: tuple[str, ...], others: tuple[str, ...] = ()) -> Library:
+    """What these solvers accept; without the atoms that all of ``others`` accept, too."""
+    beyond = sources.once(_library, others) if others else None
     with Corpus.open(_corpus(sources)) as opened:
         if sources.skeletons_from is None:
-            return load_library(opened, solvers, sources.rules)
+            return load_library(opened, solvers, sources.rules, beyond=beyond)
         with Corpus.open(sources.skeletons_from) as donor:
-            return load_library(opened, solvers, sources.rules, donor)
+            return load_library(opened, solvers, sources.rules, donor, beyond)
 
 
 def _corpus(sources: Sources) -> Path:

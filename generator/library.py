@@ -65,12 +65,6 @@ class Library:
             {s: tuple(r) for s, r in by_antecedent.items()},
         )
 
-    def beyond(self, other: Library) -> Library:
-        """This library without the atoms of another one. Raises :class:`GenerationError` if none is left."""
-        known = {atom.id for atom in other.atoms}
-        own = [atom for atom in self.atoms if atom.id not in known]
-        return Library.of(self.fingerprint, self.skeletons, own, self.rules)
-
     def themes(self) -> list[tuple[str, tuple[AtomTemplate, ...]]]:
         """Atoms by leading theory, largest theme first. An atom of core operators only is in every theme.
 

@@ -87,14 +87,15 @@ def load_library(
     solvers: Sequence[str] = REFERENCES,
     rules: RuleKind = "full",
     skeletons_from: Corpus | None = None,
+    beyond: Library | None = None,
 ) -> Library:
     """What generation for these solvers draws on.
 
     An atom or skeleton is in when some formula that holds it is accepted by every solver. Solvers
     whose acceptance the corpus does not hold narrow nothing; where it holds that of none of them, it goes by
     those that it does hold.
-    ``skeletons_from`` is the paper's variant HistFuzz_n: skeletons of another corpus. Raises
-    :class:`GenerationError` where nothing is left.
+    ``skeletons_from`` is the paper's variant HistFuzz_n: skeletons of another corpus. The atoms of the
+    library ``beyond`` are left out. Raises :class:`GenerationError` where nothing is left.
     """
     donor = skeletons_from or corpus
     select_usable(donor, solvers)
@@ -102,7 +103,8 @@ def load_library(
         SkeletonTemplate.of(i, Skeleton.parse(text), label) for i, text, label in donor.rows(_SKELETONS)
     ]
     families = select_usable(corpus, solvers)
-    atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS)]
+    known = {atom.id for atom in beyond.atoms} if beyond else ()
+    atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS) if row[0] not in known]
     atoms = [template for template in atoms if is_suitable(template.atom, families)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
     name = fingerprint(corpus)

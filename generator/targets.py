@@ -166,14 +166,16 @@ class AcceptedParts:
         """What ``make`` returns once it asks about known parts only.
 
         Until then each part asked about is taken for accepted, and all of them are asked about at once:
-        starting a program for each would take too long. ``make`` has to do the same in each call.
+        starting a program for each would take too long. ``make`` has to do the same in each call, and may
+        settle something else.
         """
         while True:
-            guessed = self._guessed = {}
+            guessed: dict[_Part, AtomTemplate | SkeletonTemplate] = {}
+            outer, self._guessed = self._guessed, guessed
             try:
                 made = make()
             finally:
-                self._guessed = None
+                self._guessed = outer
             if not guessed:
                 return made
             self._find_out(guessed)

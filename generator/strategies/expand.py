@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from generator.declaring import StrategyEntry
@@ -42,6 +43,13 @@ class _Sides(NamedTuple):
     right: Term
 
 
+class _Index(NamedTuple):
+    """Rules by the sort of a right side that is a slot, and by the head of any other right side."""
+
+    any: dict[str, list[Rule]]
+    by_head: dict[str, list[Rule]]
+
+
 class Expand(RuleStrategy):
     """Chains of rules from right to left."""
 
@@ -49,18 +57,23 @@ class Expand(RuleStrategy):
     # Few right sides match.
     draws = 20
 
-    def index(self, rules: Sequence[Rule]) -> None:
-        """By the sort or the head of their right sides."""
-        self.instances = Instances(self.seed, self._instance)
-        self._any: dict[str, list[Rule]] = defaultdict(list)
-        self._by_head: dict[str, list[Rule]] = defaultdict(list)
-        for rule in rules:
+    @cached_property
+    def instances(self) -> Instances[_Sides]:
+        """What the rules say of terms."""
+        return Instances(self.seed, self._instance)
+
+    @cached_property
+    def _index(self) -> _Index:
+        """Made for the first test: it takes a second."""
+        index = _Index(defaultdict(list), defaultdict(list))
+        for rule in self.rules:
             made = [self.instances.get(rule, USUAL_WIDTH, number) for number in range(INSTANCES)]
             rights = [sides.right for sides in made if sides is not None]
             for name in sorted({right.sort.name for right in rights if right.op.declaration}):
-                self._any[name].append(rule)
+                index.any[name].append(rule)
             for name in sorted({right.op.name for right in rights if not right.op.declaration}):
-                self._by_head[name].append(rule)
+                index.by_head[name].append(rule)
+        return index
 
     def known(self, chain: TransplantChain) -> tuple[str | None, ...]:
         """The answer of the seed."""
@@ -72,9 +85,9 @@ class Expand(RuleStrategy):
 
     def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
         """Those with its head on the right side, or those that match every term of its sort."""
-        for_head = self._by_head.get(term.op.name)
+        for_head = self._index.by_head.get(term.op.name)
         is_any = chance.random() < _ANY_SHARE or not (term.args or for_head)
-        return self._any.get(term.sort.name) if is_any else for_head
+        return self._index.any.get(term.sort.name) if is_any else for_head
 
     def fitting(self, rule: Rule, width: int, number: int, term: Term) -> Fitting | None:
         """A left side whose right side matches the term, with what its slots hold then."""

@@ -14,6 +14,7 @@ import random
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 
 from generator.declaring import StrategyEntry, StrategyInputs
@@ -48,13 +49,8 @@ class RuleStrategy(GraftStrategy):
     def __init__(self, inputs: StrategyInputs, rules: Sequence[Rule] | None = None) -> None:
         """``rules`` are those that a solver prints if none are given."""
         super().__init__(inputs)
-        rules = printed_rules() if rules is None else rules
-        self._rules = sha256("".join(map(repr, rules)).encode()).hexdigest()
-        self.index(rules)
-
-    @abstractmethod
-    def index(self, rules: Sequence[Rule]) -> None:
-        """Draw instances of the rules, to find them by where they fit."""
+        self.rules = printed_rules() if rules is None else rules
+        self._digest = sha256("".join(map(repr, self.rules)).encode()).hexdigest()
 
     @abstractmethod
     def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
@@ -67,7 +63,7 @@ class RuleStrategy(GraftStrategy):
     @property
     def fingerprint(self) -> str:
         """Names the seeds and the rules that the tests come from."""
-        return f"{self.seeds.fingerprint[:8]}{self._rules[:8]}"
+        return f"{self.seeds.fingerprint[:8]}{self._digest[:8]}"
 
     def draw_place(self, chain: TransplantChain, chance: random.Random) -> tuple[int, Place] | None:
         """An assertion's number and a place in it."""
@@ -111,13 +107,18 @@ class Rewrites(RuleStrategy):
 
     name = "rewrites"
 
-    def index(self, rules: Sequence[Rule]) -> None:
-        """By the sort of their left sides."""
-        self._instances = Instances(self.seed, self._instance)
-        self._by_sort: dict[str, list[Rule]] = defaultdict(list)
-        for rule in rules:
+    @cached_property
+    def _instances(self) -> Instances[Graft]:
+        return Instances(self.seed, self._instance)
+
+    @cached_property
+    def _by_sort(self) -> Mapping[str, Sequence[Rule]]:
+        """The rules by the sort of their left sides."""
+        found: dict[str, list[Rule]] = defaultdict(list)
+        for rule in self.rules:
             if (graft := self._instances.get(rule, USUAL_WIDTH, 0)) is not None:
-                self._by_sort[graft.root.sort.name].append(rule)
+                found[graft.root.sort.name].append(rule)
+        return found
 
     def rules_for(self, term: Term, chance: random.Random) -> Sequence[Rule] | None:
         """Those of the sort of the term."""

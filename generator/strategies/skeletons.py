@@ -16,6 +16,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from generator.declaring import StrategyEntry, StrategyInputs
@@ -175,31 +176,43 @@ class SkeletonStrategy:
         """The settings that are not the defaults."""
         self._asks = bool(targets)
         self._parts = AcceptedParts(targets)
+        self._all = _weighted(library.skeletons)
+        self._simple = _weighted(
+            [s for s in library.skeletons if not s.skeleton.binders] or library.skeletons
+        )
+        self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
+
+    @cached_property
+    def _by_theory(self) -> dict[str, _Theme]:
+        """What tests draw from. Made for the first test: the targets are asked about samples."""
         parts = self._parts
-        groups = library.themes()
+        groups = self.library.themes()
         samples = parts.settle(
             lambda: [
                 (parts.sample(atoms, parts.accept_atom), parts.sample(atoms, parts.accept_bound_atom))
                 for _, atoms in groups
             ]
         )
-        named = [(name, _Theme.of(atoms, *some)) for (name, atoms), some in zip(groups, samples, strict=True)]
+        found = {name: _Theme.of(atoms, *some) for (name, atoms), some in zip(groups, samples, strict=True)}
         if self._asks:
             # Where nothing is accepted at all, the hunt says so.
-            named = [(name, theme) for name, theme in named if theme.accepted] or named
-        self.classes = tuple(name for name, _ in named)
+            found = {name: theme for name, theme in found.items() if theme.accepted} or found
+        return found
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
         """The theories that lead tests; ``class_of`` returns the one that a test has."""
-        self._themes = [theme for _, theme in named]
-        # A theme's weight grows slower than its size, so that small theories get their turn.
-        self._theme_bounds = list(itertools.accumulate(len(theme.atoms) ** 0.5 for theme in self._themes))
-        self._all = _weighted(library.skeletons)
-        self._simple = _weighted(
-            [s for s in library.skeletons if not s.skeleton.binders] or library.skeletons
-        )
-        self._accepted_skeletons = parts.settle(
-            lambda: parts.sample(library.skeletons, parts.accept_skeleton)
-        )
-        self._count_bounds = list(itertools.accumulate(share for _, share in ASSERTION_COUNTS))
+        return tuple(self._by_theory)
+
+    @cached_property
+    def _theme_bounds(self) -> list[float]:
+        """A theme's weight grows slower than its size, so that small theories get their turn."""
+        return list(itertools.accumulate(len(theme.atoms) ** 0.5 for theme in self._by_theory.values()))
+
+    @cached_property
+    def _accepted_skeletons(self) -> list[SkeletonTemplate]:
+        parts = self._parts
+        return parts.settle(lambda: parts.sample(self.library.skeletons, parts.accept_skeleton))
 
     @property
     def fingerprint(self) -> str:
@@ -223,7 +236,7 @@ class SkeletonStrategy:
     def _test(self, index: int) -> GeneratedTest:
         rng = random.Random((self.seed << 40) ^ index)
         chance = rng.random
-        theme = self._themes[_pick(self._theme_bounds, chance)]
+        theme = self._by_theory[self.classes[_pick(self._theme_bounds, chance)]]
         # class_of draws the theme alone, so it comes first.
         draft = _Draft(
             Declarations(),

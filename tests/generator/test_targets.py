@@ -297,6 +297,14 @@ def test_a_test_does_not_depend_on_what_was_asked_before(name: str, corpus_path:
     assert texts(list(made(corpus_path, name, (spec, "z3")).generate(0, 30)))[25:] == alone
 
 
+def test_nothing_is_asked_before_the_first_test(corpus_path: Path, toy: Toy, log: Path) -> None:
+    """A hunt makes all its strategies before its first test."""
+    skeletons = made(corpus_path, "skeletons", (toy(PATTERN), "z3"))
+    assert not log.exists()
+    assert list(skeletons.generate(0, 1))
+    assert runs(log) > 1
+
+
 def test_an_enumeration_leaves_out_what_a_target_refuses(corpus_path: Path, toy: Toy) -> None:
     found = texts(list(made(corpus_path, "enumerate", (toy("[(][<>]"), "z3")).generate(0, 50)))
     assert found and not any("(<" in text or "(>" in text for text in found)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
 import re
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from corpus.answers import Answer
 from generator import StrategyInputs, StrategySettings, make_strategy, seeds_of_folder
-from generator.rewriting.instances import USUAL_WIDTH, printed_rules
+from generator.rewriting.instances import USUAL_WIDTH, draw_values, printed_rules
 from generator.rewriting.rules import Rule, read_rules
+from generator.strategies import expand, rewrites
 from generator.strategies.expand import Expand
+from generator.strategies.rewrites import Rewrites, RuleStrategy
 from smtlib import postorder, print_term
 from smtlib.commands import print_declaration
 from tests.generator.small import formulas
@@ -58,8 +63,12 @@ def from_one(folder: Path, text: str, rule: str) -> list[str]:
 
 
 def made_by(rules: list[Rule], folder: Path) -> Expand:
+    return Expand(inputs(folder), rules)
+
+
+def inputs(folder: Path) -> StrategyInputs:
     values = {"chain": 1, "mutations": 1}
-    return Expand(StrategyInputs(StrategySettings(), values, None, seeds_of_folder(folder)), rules)
+    return StrategyInputs(StrategySettings(), values, None, seeds_of_folder(folder))
 
 
 def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:
@@ -79,6 +88,24 @@ def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:
         (known,) = test.known
         assert known is None or ask_z3(test.text, 500) in (known, "unknown"), test.text
     assert {test.known for test in tests} >= {("sat",), ("unsat",)}
+
+
+@pytest.mark.parametrize(("module", "kind"), [(expand, Expand), (rewrites, Rewrites)])
+def test_no_instance_is_drawn_before_the_first_test(
+    module: ModuleType, kind: type[RuleStrategy], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of all rules take a second, and a hunt makes all its strategies before its first test."""
+    drawn: list[Rule] = []
+
+    def note(rule: Rule, width: int, chance: random.Random) -> Any:
+        drawn.append(rule)
+        return draw_values(rule, width, chance)
+
+    monkeypatch.setattr(module, "draw_values", note)
+    (tmp_path / "a.smt2").write_text("(declare-const a Int)(assert (< (+ a a) 4))(check-sat)")
+    strategy = kind(inputs(tmp_path), RULES)
+    assert strategy.fingerprint and not drawn
+    assert list(strategy.generate(0, 1)) and drawn
 
 
 @pytest.mark.slow
