@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from base.steps import Steps, unseen
 from corpus.store import Corpus
 from difftest.bugs.records import BUNDLED, Benchmark, Trigger
 from difftest.bugs.triggers import triggers_of
@@ -129,6 +130,7 @@ def regression_campaign(
     settings: CampaignSettings,
     prepare: Callable[[], None] = lambda: None,
     difference: Difference | None = None,
+    steps: Steps = unseen,
 ) -> tuple[Campaign, Direction | None]:
     """The campaign of ``settings``, whose solvers are the new one and the base, whose corpus is a file, and
     whose first strategy is ``replay``; with the ``difference`` of their sources, the direction of its tests.
@@ -153,7 +155,8 @@ def regression_campaign(
         return directions[0].score(text)
 
     prefer = score if difference is not None else None
-    campaign = replace(Campaign.of(settings, {STRATEGY: replayed}, prepare, prefer), first=(STRATEGY,))
+    campaign = Campaign.of(settings, {STRATEGY: replayed}, prepare, prefer, steps)
+    campaign = replace(campaign, first=(STRATEGY,))
     return campaign, directions[0] if directions else None
 
 

@@ -133,6 +133,7 @@ def find_first_answers(
         if all_answered(CorpusAnswers(opened), first):
             return None
     with Corpus.open(corpus, write=True) as opened:
+        progress(0, len(first))
         return find_answers(CorpusAnswers(opened), first.items(), jobs, progress, len(first))
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from base.cache import cache_folder
 from base.locks import locked
+from base.steps import Steps
 from base.version import VERSION
 from corpus.learn import LearnReport, learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from miner.dumps import mine_starter
 from miner.storing import TrackerReport
-
-Steps = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-"""Shows a step by its name, and gives a function of what is done and the total."""
 
 MIN_SUPPORT = 4
 """The starter tracker is small: rules need four formulas there, and nine in a real corpus."""

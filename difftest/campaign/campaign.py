@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from base.documents import from_document, to_document
 from base.errors import ExhumeError
+from base.steps import Steps, unseen
 from base.version import VERSION
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
 from difftest.campaign.executor import Executor
@@ -158,11 +159,13 @@ class Campaign:
         others: Mapping[str, Callable[[], Strategy]] | None = None,
         prepare: Callable[[], None] = lambda: None,
         prefer: Callable[[str], float] | None = None,
+        steps: Steps = unseen,
     ) -> Self:
         """Find the solvers and make the strategies. ``others`` makes strategies that are not about formulas,
         by name. ``prepare`` is called when the solvers are found. ``prefer`` scores the text of a seed: such
-        with a higher score are drawn more often. The strategy ``all`` stands for those that
-        can be made, without ``others`` if the work is limited: they go by time.
+        with a higher score are drawn more often. ``steps`` shows how the strategies are made, if there are
+        several. The strategy ``all`` stands for those that can be made, without ``others`` if the work is
+        limited: they go by time.
 
         Raises an ExhumeError where one cannot be found or made.
         """
@@ -187,15 +190,20 @@ class Campaign:
         )
         made: list[Strategy] = []
         problems: list[ExhumeError] = []
-        for name in names:
-            try:
-                alone = len(names) == 1
-                made.append(others[name]() if name in others else _strategy(name, alone, settings, sources))
-            except ExhumeError as problem:
-                if ALL not in settings.strategy or name in settings.strategy:
-                    raise
-                left_out[name] = str(problem)
-                problems.append(problem)
+        alone = len(names) == 1
+        with steps("preparing strategies") as tick:
+            for number, name in enumerate(names):
+                if not alone:
+                    tick(number, len(names))
+                try:
+                    made.append(
+                        others[name]() if name in others else _strategy(name, alone, settings, sources)
+                    )
+                except ExhumeError as problem:
+                    if ALL not in settings.strategy or name in settings.strategy:
+                        raise
+                    left_out[name] = str(problem)
+                    problems.append(problem)
         if not made:
             raise problems[0]
         return cls(settings, solvers, made, left_out=left_out)

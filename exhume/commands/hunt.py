@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -46,7 +47,11 @@ Tests = Annotated[
 ]
 Time = Annotated[
     str | None,
-    typer.Option("--time", metavar="DURATION", help="Stop this run after this wall time: 90s, 10m, 8h, 2d."),
+    typer.Option(
+        "--time",
+        metavar="DURATION",
+        help="Stop this run after this wall time, counted from its first test: 90s, 10m, 8h, 2d.",
+    ),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Resume the campaign in the folder --out with its settings.")
@@ -220,7 +225,8 @@ def _hunt(
         check_output(out)  # nobody waits a minute for answers and learns then that nothing can be written
         find_answers(settings, jobs, quiet)
 
-    campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare)
+    steps = partial(progress, quiet=quiet, tell=True)
+    campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare, steps=steps)
     say_left_out(campaign)
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
     screen = HuntScreen(title, goal_of(settings, "tests"), quiet)
@@ -247,7 +253,7 @@ def find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
     """The answers of the first seeds, for strategies that need some, as far as the corpus has none yet."""
     if settings.corpus is None or settings.seeds not in (None, CORPUS):
         return
-    with progress("finding answers of formulas", quiet) as tick:
+    with progress("finding answers of formulas", quiet, tell=True) as tick:
         found = find_first_answers(settings.strategy, Path(settings.corpus), jobs, tick)
     if found is not None:
         known = found.sat + found.unsat

@@ -30,7 +30,7 @@ from exhume.commands.options import (
     Seed,
     parse_duration,
 )
-from exhume.screens.console import out, print_json, say
+from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 
@@ -81,8 +81,8 @@ def regress_command(
         typer.Option(
             "--time",
             metavar="DURATION",
-            help="Stop after this wall time: 90s, 15m, 6h.  [default: 15m, unless --tests or --rlimit is"
-            " given]",
+            help="Stop after this wall time, counted from the first test: 90s, 15m, 6h.  [default: 15m,"
+            " unless --tests or --rlimit is given]",
         ),
     ] = None,
     directed: Annotated[
@@ -143,7 +143,9 @@ def regress_command(
     seconds = None if duration is None else parse_duration(duration)
     difference = find_difference(settings, (base_sources, new_sources), coverage)
     known = None if isinstance(difference, str) else difference
-    campaign, direction = regression_campaign(settings, partial(find_answers, settings, jobs, json), known)
+    campaign, direction = regression_campaign(
+        settings, partial(find_answers, settings, jobs, json), known, partial(progress, quiet=json, tell=True)
+    )
     say(f"directed: {direction}" if direction else f"undirected: {difference}")
     say_left_out(campaign)
     title = f"exhume regress: {new} compared with {base}, findings in {out_folder}"

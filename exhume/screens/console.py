@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from base.steps import Tick
 from base.text import without_controls
 
 _NO_LIMIT = 100_000
@@ -98,12 +99,20 @@ def show(made: Table) -> None:
 
 
 @contextmanager
-def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal, nothing elsewhere. Yields a function of the number done and the total
-    (0 if unknown).
+def progress(what: str, quiet: bool = False, tell: bool = False) -> Iterator[Tick]:
+    """A progress bar on a terminal; elsewhere nothing, or, with ``tell``, a line when the work starts. Yields
+    a function of the number done and the total (0 if unknown).
     """
     if quiet or not err.is_terminal:
-        yield lambda done, total: None
+        said = quiet or not tell
+
+        def start(done: int, total: int) -> None:
+            nonlocal said
+            if not said:
+                said = True
+                say(f"{what}: {total}")
+
+        yield start
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:

@@ -44,7 +44,8 @@ class HuntScreen:
 
     def __enter__(self) -> Self:
         if not self._quiet and err.is_terminal:
-            self._live = Live(console=err, transient=True, refresh_per_second=4, redirect_stderr=False)
+            first = Text(f"{printable(self._title)}\nmaking the first tests")
+            self._live = Live(first, console=err, transient=True, refresh_per_second=4, redirect_stderr=False)
             self._live.start()
         return self
 

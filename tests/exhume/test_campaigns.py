@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from difftest.campaign import store_findings
 from difftest.campaign.store_findings import Recorder, record_findings
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
+from exhume.screens.console import PlainConsole
 from exhume.screens.hunt import HuntScreen, size, span
 from tests.conftest import HUNT
 from tests.difftest.test_reports import write
@@ -279,6 +281,27 @@ def test_elsewhere_a_line_a_minute_is_printed(
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(" tests")[0] for line in lines] == ["1:01:00: 600", "1:02:00: 1200"]
     assert all("(10.0/s)" in line and line.endswith("300 MB") for line in lines)
+
+
+def test_the_preparation_of_several_strategies_is_a_line_elsewhere(
+    exhume: Any, corpus: Path, yes: str, tmp_path: Path
+) -> None:
+    command = ("hunt", "--corpus", corpus, "--solver", yes, "--tests", 1, "--modes", "default")
+    one = exhume(*command, "--strategy", "skeletons", "--out", tmp_path / "one")
+    assert "preparing" not in one.err
+    several = (*command, "--strategy", "skeletons,opfuzz", "--out", tmp_path / "two")
+    assert exhume(*several).err.splitlines()[0] == "preparing strategies: 2"
+    assert "preparing" not in exhume(*several, "--resume", "--tests", 2, "--json").err
+
+
+def test_a_screen_says_something_before_the_first_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = PlainConsole(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr("exhume.screens.hunt.err", terminal)
+    with HuntScreen("exhume hunt: z3, cvc5"):
+        pass
+    assert isinstance(terminal.file, io.StringIO)
+    shown = terminal.file.getvalue()
+    assert "exhume hunt: z3, cvc5" in shown and "making the first tests" in shown
 
 
 def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
