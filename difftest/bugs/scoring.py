@@ -75,6 +75,8 @@ def run_fuzzer(
     except OSError as problem:
         raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
     argv = [part.replace("{}", str(tests)) for part in command]
+    if "/" in argv[0]:  # a program, named from the user's folder
+        argv[0] = str(Path(argv[0]).absolute())
     started, begun = time.time(), time.monotonic()
     found = FuzzerRun()
     with Supervisor() as supervisor:
@@ -82,9 +84,14 @@ def run_fuzzer(
 
         def execute() -> None:
             done = supervisor.execute(argv, Limits(limits.seconds, _MEMORY, 1 << 30), cwd=tests)
-            last = done.stderr.strip().rpartition("\n")[2][:200]
+            last = (
+                done.stderr.strip()
+                .rpartition("\n")[2][:200]
+                .removeprefix(f"exhume: cannot start {argv[0]}: ")
+            )
             is_missing = done.code in (126, 127) and done.seconds < 1
-            how = f"exit status {done.code}" if done.ended == "exit" else f"its {done.ended} limit"
+            status = f"signal {done.signal}" if done.signal else f"exit status {done.code}"
+            how = status if done.ended == "exit" else f"its {done.ended} limit"
             ended.append(f"cannot be started: {last}" if is_missing else f"{how}{last and f': {last}'}")
 
         worker = threading.Thread(target=execute, daemon=True)
@@ -234,13 +241,21 @@ def score(
     """Run a fuzzer ``repeats`` times and yield the document of ``score.json`` after each; ``{seed}`` in the
     command stands for the number of the run, from 1.
 
-    Ends early, with what is done, when ``stop`` is set.
+    Ends early, with what is done, when ``stop`` is set. DifftestError if a run leaves no test: that is a
+    wrong command, not a score of zero.
     """
     stop = stop or threading.Event()
     runs: list[dict[str, Any]] = []
     for number in range(1, repeats + 1):
         argv = [part.replace("{seed}", str(number)) for part in command]
         run = run_fuzzer(argv, folder / f"run-{number}", limits, stop)
+        if not run.tests and not stop.is_set():
+            skipped = "".join(f", {reason} {count}" for reason, count in sorted(run.skipped.items()))
+            raise DifftestError(
+                f"the fuzzer wrote no .smt2 file with text (it ended: {run.ended}{skipped}): it works in"
+                f" {folder / f'run-{number}' / TESTS}, so paths in its command must be absolute, and what it"
+                " prints is not read"
+            )
         found = list(judge.hits(run, limits.seconds, stop))
         if stop.is_set():
             return

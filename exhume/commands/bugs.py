@@ -388,7 +388,8 @@ def score_command(
 ) -> None:
     """Measure which known bugs of a release a fuzzer finds, and when.
 
-    COMMAND is any program that writes .smt2 files into its working folder. After each run, its tests are
+    COMMAND is any program that writes .smt2 files into its working folder, which is a new one: paths in it
+    must be absolute. What it prints is not read. After each run, its tests are
     run on the release in the order in which they were written; times are those of one process that runs
     each test as soon as it is written. A test belongs to the known bugs with its class, its first good
     release and its key. DIR/score.json has the results; exhume bugs compare reads it.

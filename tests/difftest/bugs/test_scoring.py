@@ -123,6 +123,30 @@ def test_a_fuzzer_that_does_not_start_and_a_folder_in_use_are_one_line(tmp_path:
         read_score(tmp_path)
 
 
+def test_a_fuzzer_that_writes_no_test_has_no_score(tmp_path: Path) -> None:
+    judge = Judge("z3", "4.2", [], Planted(lambda n, _: ("ok", "sat")))
+    for body, why in (
+        ("sys.exit('there is no corpus c.duckdb')", "exit status 1: there is no corpus c.duckdb"),
+        ("print('(check-sat)')", "exit status 0"),
+        ("open('a.txt', 'w').write('x')", "exit status 0, not .smt2 1"),
+        ("os.kill(os.getpid(), 9)", "signal 9"),
+    ):
+        with pytest.raises(DifftestError, match=f"wrote no .smt2 file.*ended: {why}.*must be absolute"):
+            list(score(python(body), judge, tmp_path / why, FuzzerLimits(5.0)))
+        assert not (tmp_path / why / "score.json").exists()
+
+
+def test_the_path_of_a_program_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "fuzz").write_text("#!/bin/sh\necho '(check-sat)' > a.smt2\n")
+    (tmp_path / "fuzz").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert len(run_fuzzer(["./fuzz"], Path("s"), FuzzerLimits(5.0)).tests) == 1
+    with pytest.raises(
+        DifftestError, match=f"{tmp_path}/gone: cannot be started: No such file or directory$"
+    ):
+        run_fuzzer(["./gone"], Path("t"), FuzzerLimits(5.0))
+
+
 def fuzzer(name: str, *runs: dict[str, float]) -> Fuzzer:
     return Fuzzer(name, ("a", "b", "c", "d"), 100.0, runs)
 
