@@ -21,6 +21,7 @@ from hypothesis import settings
 from corpus import schema, store
 from corpus.store import Corpus
 from difftest import Solver, find_solver
+from exhume.screens.console import Pace
 from miner import starter as starter_tracker
 from solvers.running.runner import Runner
 from tests.once import made_once
@@ -56,6 +57,9 @@ def copy_empty(path: Path) -> None:
 
 
 store._create = copy_empty
+
+# Nor do lines of progress belong to what a command prints on a slow machine.
+Pace.FIRST = 600.0
 
 # How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
 settings.register_profile("untimed", deadline=None)

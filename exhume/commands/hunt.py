@@ -225,7 +225,7 @@ def _hunt(
         check_output(out)  # nobody waits a minute for answers and learns then that nothing can be written
         find_answers(settings, jobs, quiet)
 
-    steps = partial(progress, quiet=quiet, tell=True)
+    steps = partial(progress, quiet=quiet)
     campaign = Campaign.of(settings, {"api": lambda: _api(settings, out)}, prepare, steps=steps)
     say_left_out(campaign)
     title = f"exhume hunt: {', '.join(solver.name for solver in campaign.solvers)}, findings in {out}"
@@ -253,7 +253,7 @@ def find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
     """The answers of the first seeds, for strategies that need some, as far as the corpus has none yet."""
     if settings.corpus is None or settings.seeds not in (None, CORPUS):
         return
-    with progress("finding answers of formulas", quiet, tell=True) as tick:
+    with progress("finding answers of formulas", quiet) as tick:
         found = find_first_answers(settings.strategy, Path(settings.corpus), jobs, tick)
     if found is not None:
         known = found.sat + found.unsat

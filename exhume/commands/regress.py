@@ -144,7 +144,7 @@ def regress_command(
     difference = find_difference(settings, (base_sources, new_sources), coverage)
     known = None if isinstance(difference, str) else difference
     campaign, direction = regression_campaign(
-        settings, partial(find_answers, settings, jobs, json), known, partial(progress, quiet=json, tell=True)
+        settings, partial(find_answers, settings, jobs, json), known, partial(progress, quiet=json)
     )
     say(f"directed: {direction}" if direction else f"undirected: {difference}")
     say_left_out(campaign)

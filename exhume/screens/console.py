@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -16,6 +18,7 @@ from rich.text import Text
 
 from base.steps import Tick
 from base.text import without_controls
+from exhume.screens.wording import span
 
 _NO_LIMIT = 100_000
 _NARROWEST = 8
@@ -98,23 +101,65 @@ def show(made: Table) -> None:
     sys.stdout.writelines(line.rstrip() + "\n" for line in text.getvalue().splitlines())
 
 
-@contextmanager
-def progress(what: str, quiet: bool = False, tell: bool = False) -> Iterator[Tick]:
-    """A progress bar on a terminal; elsewhere nothing, or, with ``tell``, a line when the work starts. Yields
-    a function of the number done and the total (0 if unknown).
+class Pace:
+    """When a line of progress is due where no bar can be shown: soon, so that one sees that the command works
+    and at what, then rarely.
     """
-    if quiet or not err.is_terminal:
-        said = quiet or not tell
 
-        def start(done: int, total: int) -> None:
-            nonlocal said
-            if not said:
-                said = True
-                say(f"{what}: {total}")
+    FIRST = 3.0
+    EVERY = 30.0
 
-        yield start
+    def __init__(self) -> None:
+        self._due = time.monotonic() + self.FIRST
+
+    @property
+    def left(self) -> float:
+        """Seconds until a line is due."""
+        return max(0.0, self._due - time.monotonic())
+
+    def is_due(self) -> bool:
+        """Whether a line is due; the next one is then due after a while."""
+        if self.left:
+            return False
+        self._due = time.monotonic() + self.EVERY
+        return True
+
+
+@contextmanager
+def progress(what: str, quiet: bool = False) -> Iterator[Tick]:
+    """A progress bar on a terminal, a line at times elsewhere. Yields a function of the number done and the
+    total (0 if unknown).
+    """
+    if quiet:
+        yield lambda done, total: None
+        return
+    if not err.is_terminal:
+        with _lines(what) as tick:
+            yield tick
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total or None)
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[Tick]:
+    # Lines come from a thread: some steps take long before the first tick.
+    started, ended, pace, counts = time.monotonic(), threading.Event(), Pace(), [""]
+
+    def tick(done: int, total: int) -> None:
+        counts[0] = f": {done} of {total}" if total else f": {done}"
+
+    def tell() -> None:
+        while not ended.wait(pace.left):
+            if pace.is_due():
+                say(f"{what}{counts[0]}, {span(time.monotonic() - started)}")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield tick
+    finally:
+        ended.set()
+        teller.join()

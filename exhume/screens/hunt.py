@@ -1,8 +1,7 @@
-"""Progress of a hunt: a live screen on a terminal, a line per minute elsewhere."""
+"""Progress of a hunt: a live screen on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from types import TracebackType
 from typing import Self
@@ -13,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
-from exhume.screens.console import err, printable, say
+from exhume.screens.console import Pace, err, printable, say
 from exhume.screens.summary import calls_line, finding_line
+from exhume.screens.wording import size, span
 
 _ARMS = 10
 _TESTS_TO_WARN = 20
 """After this many refused tests and no accepted one, the screen warns."""
-_QUIET_SECONDS = 60.0
 # Rates are those of the last minute.
 _WINDOW = 60.0
 _LATEST = 5
@@ -38,7 +37,7 @@ class HuntScreen:
         self._quiet = quiet
         self._tell = tell
         self._past: deque[tuple[float, int, int]] = deque()
-        self._said = time.monotonic()
+        self._pace = Pace()
         self._live: Live | None = None
         self._latest: deque[str] = deque(maxlen=_LATEST)
 
@@ -76,8 +75,7 @@ class HuntScreen:
             self._past.popleft()
         if self._live is not None:
             self._live.update(self.render(progress))
-        elif not self._quiet and time.monotonic() - self._said >= _QUIET_SECONDS:
-            self._said = time.monotonic()
+        elif not self._quiet and self._pace.is_due():
             say(self.line(progress))
 
     def rates(self) -> tuple[float, float]:
@@ -168,25 +166,3 @@ def _arms(progress: Progress) -> Table:
     if len(ranked) > _ARMS:
         table.add_row(Text(f"and {len(ranked) - _ARMS} more", style="dim"))
     return table
-
-
-def span(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds, with days.
-
-    >>> span(75), span(3675), span(90000)
-    ('1:15', '1:01:15', '1d 1:00:00')
-    """
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    clock = f"{hours}:{minutes:02}:{rest:02}" if hours or days else f"{minutes}:{rest:02}"
-    return f"{days}d {clock}" if days else clock
-
-
-def size(count: int) -> str:
-    """A number of bytes, readable.
-
-    >>> size(3 << 20), size(5 << 30)
-    ('3 MB', '5.0 GB')
-    """
-    return f"{count / (1 << 30):.1f} GB" if count >= 1 << 30 else f"{count >> 20} MB"

@@ -26,8 +26,9 @@ from difftest.campaign import store_findings
 from difftest.campaign.store_findings import Recorder, record_findings
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
-from exhume.screens.console import PlainConsole
-from exhume.screens.hunt import HuntScreen, size, span
+from exhume.screens.console import Pace, PlainConsole, progress
+from exhume.screens.hunt import HuntScreen
+from exhume.screens.wording import size, span
 from tests.conftest import HUNT
 from tests.difftest.test_reports import write
 
@@ -268,30 +269,33 @@ def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) 
     assert screen.line(progress_of(20, 300)).startswith("1:00:20: 300 tests (20.0/s)")
 
 
-def test_elsewhere_a_line_a_minute_is_printed(
+def test_elsewhere_a_line_is_printed_soon_then_at_times(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("exhume.screens.hunt.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(Pace, "FIRST", 5.0)
+    monkeypatch.setattr("exhume.screens.console.time", SimpleNamespace(monotonic=lambda: clock[0]))
     with HuntScreen("hunt") as screen, HuntScreen("hunt", quiet=True) as quiet:
-        for second in range(0, 150, 10):
+        for second in range(0, 80, 10):
             clock[0] = 1000.0 + second
             screen.update(progress_of(second, 10 * second))
             quiet.update(progress_of(second, 10 * second))
     lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(" tests")[0] for line in lines] == ["1:01:00: 600", "1:02:00: 1200"]
+    assert [line.partition(" tests")[0] for line in lines] == ["1:00:10: 100", "1:00:40: 400", "1:01:10: 700"]
     assert all("(10.0/s)" in line and line.endswith("300 MB") for line in lines)
 
 
-def test_the_preparation_of_several_strategies_is_a_line_elsewhere(
-    exhume: Any, corpus: Path, yes: str, tmp_path: Path
+def test_elsewhere_a_long_step_prints_lines_even_if_nothing_is_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = ("hunt", "--corpus", corpus, "--solver", yes, "--tests", 1, "--modes", "default")
-    one = exhume(*command, "--strategy", "skeletons", "--out", tmp_path / "one")
-    assert "preparing" not in one.err
-    several = (*command, "--strategy", "skeletons,opfuzz", "--out", tmp_path / "two")
-    assert exhume(*several).err.splitlines()[0] == "preparing strategies: 2"
-    assert "preparing" not in exhume(*several, "--resume", "--tests", 2, "--json").err
+    monkeypatch.setattr(Pace, "FIRST", 0.1)
+    monkeypatch.setattr(Pace, "EVERY", 0.2)
+    with progress("learning") as tick, progress("silent", quiet=True):
+        time.sleep(0.2)
+        tick(3, 9)
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["learning, 0:00", "learning: 3 of 9, 0:00"]
 
 
 def test_a_screen_says_something_before_the_first_test(monkeypatch: pytest.MonkeyPatch) -> None:
