@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from base.files import put_json
+from base.locks import lock_folder
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
 from difftest.bugs.symptoms import Symptom, have_one_cause
-from difftest.errors import BadOutput, DifftestError
+from difftest.errors import BadOutput, DifftestError, writing
 from difftest.found_files import why_not
 from difftest.triage.key import Key
 from difftest.triage.kinds import State
@@ -33,6 +36,13 @@ from solvers.running.runner import Runner
 
 TESTS = "tests"
 SCORE = "score.json"
+Tick = Callable[[int, int], None]
+"""Shows how much is done, and the total."""
+Bar = Callable[[str], AbstractContextManager[Tick]]
+"""Shows the progress of a step, by its name."""
+# In the folder of a run: how the fuzzer ended, and when it wrote each test.
+_RUN = "fuzzer.json"
+_STOPPED = "interrupted"
 _SECONDS_PER_LOOK = 0.5
 _MEMORY = 8 << 30
 
@@ -57,14 +67,41 @@ class FuzzerRun:
     ended: str = ""
     skipped: Counter[str] = field(default_factory=Counter)
 
+    def write(self, file: Path) -> None:
+        """Keep the run in its folder, beside the tests."""
+        home = file.parent.absolute()
+        tests = [(str(test.relative_to(home)), when) for test, when in self.tests]
+        skipped = dict(self.skipped)
+        put_json(file, {"tests": tests, "seconds": self.seconds, "ended": self.ended, "skipped": skipped})
+
+    @classmethod
+    def read(cls, file: Path) -> FuzzerRun:
+        """A run that was written."""
+        kept = json.loads(file.read_text("utf-8"))
+        tests = [(file.parent.absolute() / test, when) for test, when in kept["tests"]]
+        return cls(tests, kept["seconds"], kept["ended"], Counter(kept["skipped"]))
+
+
+def _no_tick(done: int, total: int) -> None:
+    pass
+
+
+def _no_bar(step: str) -> AbstractContextManager[Tick]:
+    return nullcontext(_no_tick)
+
 
 def run_fuzzer(
-    command: Sequence[str], folder: Path, limits: FuzzerLimits, stop: threading.Event | None = None
+    command: Sequence[str],
+    folder: Path,
+    limits: FuzzerLimits,
+    stop: threading.Event | None = None,
+    tick: Tick = _no_tick,
 ) -> FuzzerRun:
     """Run a fuzzer in a new folder; ``{}`` in its command stands for the folder of its tests.
 
-    The fuzzer and all that it started are ended after its time, or when it has written too much. BadOutput
-    if the folder exists or cannot be written, DifftestError if the command does not start.
+    The fuzzer and all that it started are ended after its time, or when it has written too much; ``tick``
+    gets the seconds until then. BadOutput if the folder exists or cannot be written, DifftestError if the
+    command does not start.
     """
     stop = stop or threading.Event()
     tests = folder.absolute() / TESTS
@@ -98,7 +135,8 @@ def run_fuzzer(
         worker.start()
         while worker.is_alive() and not found.ended:
             worker.join(_SECONDS_PER_LOOK)
-            found.ended = "interrupted" if stop.is_set() else _too_much(tests, limits)
+            tick(int(time.monotonic() - begun), int(limits.seconds))
+            found.ended = _STOPPED if stop.is_set() else _too_much(tests, limits)
         supervisor.close()
         worker.join()
     found.seconds = min(limits.seconds, time.monotonic() - begun)
@@ -237,46 +275,124 @@ def score(
     limits: FuzzerLimits,
     repeats: int = 1,
     stop: threading.Event | None = None,
+    bar: Bar = _no_bar,
 ) -> Iterator[dict[str, Any]]:
     """Run a fuzzer ``repeats`` times and yield the document of ``score.json`` after each; ``{seed}`` in the
-    command stands for the number of the run, from 1.
+    command stands for the number of the run, from 1. Runs that the folder has are not repeated.
 
-    Ends early, with what is done, when ``stop`` is set. DifftestError if a run leaves no test: that is a
-    wrong command, not a score of zero.
+    Ends early, with what is done, when ``stop`` is set. DifftestError if the command does not start or a run
+    leaves no test: that is a wrong command, not a score of zero. What that run wrote is deleted.
     """
     stop = stop or threading.Event()
-    runs: list[dict[str, Any]] = []
-    for number in range(1, repeats + 1):
-        argv = [part.replace("{seed}", str(number)) for part in command]
-        run = run_fuzzer(argv, folder / f"run-{number}", limits, stop)
-        if not run.tests and not stop.is_set():
-            skipped = "".join(f", {reason} {count}" for reason, count in sorted(run.skipped.items()))
-            raise DifftestError(
-                f"the fuzzer wrote no .smt2 file with text (it ended: {run.ended}{skipped}): it works in"
-                f" {folder / f'run-{number}' / TESTS}, so paths in its command must be absolute, and what it"
-                " prints is not read"
-            )
-        found = list(judge.hits(run, limits.seconds, stop))
-        if stop.is_set():
-            return
-        hits = [hit for hit in found if hit is not None]
-        first: dict[str, float] = {}
-        for hit in hits:
-            for bug in hit.bugs:
-                first.setdefault(bug, round(hit.seconds, 1))
-        runs.append(
-            {
-                **{"ended": run.ended, "tests": len(run.tests), "run_tests": len(found)},
-                **{"skipped": dict(run.skipped), "found": dict(sorted(first.items()))},
-                "hits": [asdict(hit) for hit in hits],
-            }
+    document: dict[str, Any] = {
+        **{"schema": 1, "against": f"{judge.family}=={judge.release}", "seconds": limits.seconds},
+        **{"limit": judge.seconds, "most_files": limits.files, "command": list(command)},
+        **{"bugs": sorted(bug.id for bug in judge.bugs), "runs": []},
+    }
+    with _claimed(folder):
+        runs = _runs_before(folder, document)
+        if len(runs) >= repeats:
+            yield {**document, "runs": runs}
+        for number in range(len(runs) + 1, repeats + 1):
+            argv = [part.replace("{seed}", str(number)) for part in command]
+            with bar(f"run {number} of {repeats}: seconds of fuzzing") as tick:
+                try:
+                    run = _fuzz(argv, folder / f"run-{number}", limits, stop, tick)
+                except DifftestError:
+                    _discard(folder, number)
+                    raise
+            found = []
+            with bar(f"run {number} of {repeats}: tests run on releases") as tick:
+                for hit in judge.hits(run, limits.seconds, stop):
+                    found.append(hit)
+                    tick(len(found), len(run.tests))
+            if stop.is_set():
+                return
+            runs = [*runs, _scored(run, found)]
+            document = {**document, "runs": runs}
+            put_json(folder / SCORE, document)
+            yield document
+
+
+@contextmanager
+def _claimed(folder: Path) -> Iterator[None]:
+    """A folder, made if it is missing, that no other score uses at the same time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = lock_folder(folder)
+    except BlockingIOError:
+        raise BadOutput(f"{folder}: another score uses this folder; wait for it or stop it") from None
+    except OSError as problem:
+        raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _runs_before(folder: Path, document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The finished runs of a score in its folder. Marks a new folder as that of the score, so that runs
+    without an end there may be deleted.
+    """
+    file = folder / SCORE
+    try:
+        before = json.loads(file.read_text("utf-8"))
+        if {**before, "runs": []} == document:
+            return list(before["runs"])
+    except FileNotFoundError:
+        if not (folder / "run-1").exists():
+            with writing(folder):
+                put_json(file, document)
+            return []
+    except (OSError, ValueError, TypeError):
+        pass
+    raise BadOutput(
+        f"{folder} has runs of another command, or with other bugs or limits: name a new folder, or repeat"
+        " that command to resume it"
+    )
+
+
+def _fuzz(
+    argv: Sequence[str], folder: Path, limits: FuzzerLimits, stop: threading.Event, tick: Tick
+) -> FuzzerRun:
+    """The run of a fuzzer that the folder has, or else a new one."""
+    kept = folder / _RUN
+    if kept.exists():
+        return FuzzerRun.read(kept)
+    shutil.rmtree(folder, ignore_errors=True)  # a run that was stopped
+    run = run_fuzzer(argv, folder, limits, stop, tick)
+    if run.ended == _STOPPED:
+        return run
+    if not run.tests:
+        skipped = "".join(f", {reason} {count}" for reason, count in sorted(run.skipped.items()))
+        raise DifftestError(
+            f"the fuzzer wrote no .smt2 file with text (it ended: {run.ended}{skipped}): it works in"
+            f" {folder / TESTS}, so paths in its command must be absolute, and what it prints is not read"
         )
-        document = {
-            **{"schema": 1, "against": f"{judge.family}=={judge.release}", "seconds": limits.seconds},
-            **{"command": list(command), "bugs": sorted(bug.id for bug in judge.bugs), "runs": [*runs]},
-        }
-        put_json(folder / SCORE, document)
-        yield document
+    run.write(kept)
+    return run
+
+
+def _discard(folder: Path, number: int) -> None:
+    """Delete a run that failed; with the first one, nothing is left that was not there before."""
+    shutil.rmtree(folder / f"run-{number}", ignore_errors=True)
+    if number == 1:
+        with suppress(OSError):  # a folder with other files
+            (folder / SCORE).unlink()
+            folder.rmdir()
+
+
+def _scored(run: FuzzerRun, found: Sequence[Hit | None]) -> dict[str, Any]:
+    hits = [hit for hit in found if hit is not None]
+    first: dict[str, float] = {}
+    for hit in hits:
+        for bug in hit.bugs:
+            first.setdefault(bug, round(hit.seconds, 1))
+    return {
+        **{"ended": run.ended, "tests": len(run.tests), "run_tests": len(found)},
+        **{"skipped": dict(run.skipped), "found": dict(sorted(first.items()))},
+        "hits": [asdict(hit) for hit in hits],
+    }
 
 
 def read_score(folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -376,7 +377,12 @@ def score_command(
     ],
     out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
     duration: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Time of one run, such as 90s, 10m or 2h.")
+        str,
+        typer.Option(
+            "--time",
+            metavar="TIME",
+            help="Time of the fuzzer in one run, such as 90s, 10m or 2h; running its tests comes on top.",
+        ),
     ] = "2h",
     folder: Folder = BUNDLED,
     repeats: Annotated[int, typer.Option(help="Number of runs.", min=1, metavar="N")] = 1,
@@ -392,7 +398,8 @@ def score_command(
     must be absolute. What it prints is not read. After each run, its tests are
     run on the release in the order in which they were written; times are those of one process that runs
     each test as soon as it is written. A test belongs to the known bugs with its class, its first good
-    release and its key. DIR/score.json has the results; exhume bugs compare reads it.
+    release and its key. DIR/score.json has the results; exhume bugs compare reads it. To resume a score that
+    was stopped or killed, repeat the command.
     """
     family, release = _release(against)
     find_solver(against).check_starts()
@@ -403,15 +410,16 @@ def score_command(
     judge = Judge(family, release, known, shelf, seconds)
     limits = FuzzerLimits(parse_duration(duration), most_files)
     document: dict[str, Any] = {}
-    with stop_on_interrupt() as stop, progress("runs", json) as tick:
-        for document in score(command, judge, out_folder, limits, repeats, stop):
-            tick(len(document["runs"]), repeats)
+    with stop_on_interrupt() as stop:
+        bar = partial(progress, quiet=json)
+        for document in score(command, judge, out_folder, limits, repeats, stop, bar):
             _show_run(document["runs"][-1], len(known))
     if json:
         print_json(document)
     elif document:
         _show_score(Fuzzer.of(out_folder.name, document))
     if stop.is_set():
+        say("repeat the command to resume; runs that ended are kept")
         raise typer.Exit(Exit.INTERRUPTED)
 
 

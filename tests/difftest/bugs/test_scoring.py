@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,7 +136,46 @@ def test_a_fuzzer_that_writes_no_test_has_no_score(tmp_path: Path) -> None:
     ):
         with pytest.raises(DifftestError, match=f"wrote no .smt2 file.*ended: {why}.*must be absolute"):
             list(score(python(body), judge, tmp_path / why, FuzzerLimits(5.0)))
-        assert not (tmp_path / why / "score.json").exists()
+        assert not (tmp_path / why).exists()
+
+
+def test_a_score_that_was_stopped_resumes(tmp_path: Path) -> None:
+    stop, folder = threading.Event(), tmp_path / "s"
+    judge = Judge("z3", "4.2", [], Planted(lambda n, _: ("ok", "sat")))
+    log = tmp_path / "log"
+    body = f"open({str(log)!r}, 'a').write('{{seed}}'); open('note', 'w').close()\n{WRITES}"
+
+    def stopping(number: int, _: int) -> tuple[str, str]:
+        if log.read_text() == "12":
+            stop.set()
+        return "ok", "sat"
+
+    stopped = replace(judge, shelf=Planted(stopping))
+    steps = []
+
+    @contextmanager
+    def bar(step: str) -> Iterator[Callable[[int, int], None]]:
+        steps.append(step)
+        yield lambda done, total: None
+
+    limits = FuzzerLimits(5.0)
+    assert len(list(score(python(body), stopped, folder, limits, 3, stop, bar))) == 1
+    assert steps[-1] == "run 2 of 3: tests run on releases"
+    (folder / "run-3").mkdir()  # as of a killed process
+    documents = list(score(python(body), judge, folder, limits, 3))
+    assert log.read_text() == "123"
+    assert [(run["tests"], run["skipped"]) for run in documents[-1]["runs"]] == [(1, {"not .smt2": 1})] * 3
+    assert list(score(python(body), judge, folder, limits, 3)) == documents[-1:]
+    with pytest.raises(BadOutput, match="another command"):
+        list(score(python(WRITES), judge, folder, limits, 3))
+
+
+def test_a_score_deletes_no_runs_of_others(tmp_path: Path) -> None:
+    (tmp_path / "run-1").mkdir()
+    judge = Judge("z3", "4.2", [], Planted(lambda n, _: ("ok", "sat")))
+    with pytest.raises(BadOutput, match="name a new folder"):
+        list(score(python(WRITES), judge, tmp_path, FuzzerLimits(5.0)))
+    assert [file.name for file in tmp_path.iterdir()] == ["run-1"]
 
 
 def test_the_path_of_a_program_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
