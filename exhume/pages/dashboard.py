@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,16 +34,15 @@ _HOUR = 3600
 def write_dashboard(history: History, out: Path) -> int:
     """Write the page; its size in bytes. Raises BadOutput."""
     nights = history.nights
-    hours = sum(night.solver_seconds for night in nights) / _HOUR
+    hours = _hours(sum(night.solver_seconds for night in nights))
     states = Counter(map(history.state, history.causes))
     cards = [("nights", str(len(nights))), ("causes", str(len(history.causes)))]
     cards += [(state, str(states[state])) for state in _STATES if states[state]]
-    cards += [("solver hours", f"{hours:.1f}"), ("tests", f"{sum(night.tests for night in nights):,}")]
+    cards += [("solver hours", hours), ("tests", f"{sum(night.tests for night in nights):,}")]
     return write_html(
         out,
         "dashboard.html",
-        first=str(nights[0].day),
-        last=str(nights[-1].day),
+        span=" to ".join(dict.fromkeys((str(nights[0].day), str(nights[-1].day)))),
         cards=cards,
         warnings=list(history.problems),
         causes=[_cause(history, cause, out) for cause in _ordered(history)],
@@ -102,7 +101,7 @@ def _plots(history: History) -> Iterator[Plot]:
             "", ages, states, "causes", [_STATES[state] for state in states], list(ages),
         )  # fmt: skip
     numbers = range(max(0, len(history.nights) - _MOST_NIGHTS), len(history.nights))
-    places = [str(history.nights[number].day) for number in numbers]
+    places = _names([history.nights[number] for number in numbers])
     series = {
         "new": [float(len(history.first_seen(number))) for number in numbers],
         "seen again": [float(_again(history, number)) for number in numbers],
@@ -114,6 +113,18 @@ def _plots(history: History) -> Iterator[Plot]:
     hours = {"solver hours": [history.nights[number].solver_seconds / _HOUR for number in numbers]}
     yield _nightly("hours", "Solver hours per night", "Time that solvers ran.", places, hours, [3])
     yield from release_plots([Affected.by(cause.folder) for cause in history.causes])
+
+
+def _names(nights: Sequence[Night]) -> list[str]:
+    """The folders of nights, with the day where several have one name."""
+    named = Counter(night.folder.name for night in nights)
+    return [n.folder.name if named[n.folder.name] == 1 else f"{n.day} {n.folder.name}" for n in nights]
+
+
+def _hours(seconds: float) -> str:
+    """Hours, of short nights with two digits that say something."""
+    hours = seconds / _HOUR
+    return f"{hours:.2f}" if hours >= 0.1 else f"{hours:.2g}"
 
 
 def _again(history: History, night: int) -> int:
@@ -133,7 +144,7 @@ def _nightly(
 def _strategy(name: str, tests: int, seconds: float, causes: int) -> dict[str, Any]:
     hours = seconds / _HOUR
     rate = f"{causes / hours:.2f}" if hours else "–"
-    return {"name": name or "–", "tests": tests, "hours": f"{hours:.2f}", "causes": causes, "rate": rate}
+    return {"name": name or "–", "tests": tests, "hours": _hours(seconds), "causes": causes, "rate": rate}
 
 
 def _night(history: History, number: int, out: Path) -> dict[str, Any]:
@@ -143,7 +154,7 @@ def _night(history: History, number: int, out: Path) -> dict[str, Any]:
         "day": f"{night.began:%Y-%m-%d %H:%M}",
         "page": _link(night.folder / "report.html", out),
         "tests": night.tests,
-        "hours": f"{night.solver_seconds / _HOUR:.2f}",
+        "hours": _hours(night.solver_seconds),
         "new": len(history.first_seen(number)),
         "again": _again(history, number),
         "versions": ", ".join(f"{name} ({version})" for name, version in night.versions.items()),

@@ -15,6 +15,7 @@ from difftest.campaign.nights import History, read_history
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import ArmState, Changes
 from difftest.triage.ledger import Became, Entry, Ledger
+from exhume.pages.dashboard import _hours
 from tests.exhume.test_report import HOSTILE, Page, finding, hostile
 
 START = datetime.datetime(2026, 11, 1, 1, tzinfo=datetime.UTC)
@@ -92,6 +93,21 @@ def test_the_page_shows_them(exhume: Any, nights: Path, tmp_path: Path) -> None:
     for shown in ("2026-11-01 to 2026-12-11", "5.3.0; fixed in 5.4.1", "4.00"):
         assert shown in page.text
     assert re.search(r"soundness\|z3\|Ints\|div", page.text)
+
+
+def test_nights_have_the_names_of_their_folders(exhume: Any, tmp_path: Path) -> None:
+    for name, day in (("first", 0), ("a/hunt", 0), ("b/hunt", 1)):
+        night(tmp_path / "nights" / name, day, {1: "crash|z3-5.4.0|a.cpp:1"})
+    folders = (tmp_path / "nights", tmp_path / "nights" / "a", tmp_path / "nights" / "b")
+    exhume("dashboard", *folders, "--out", tmp_path / "d.html")
+    text = (tmp_path / "d.html").read_text("utf-8")
+    assert "<h1>exhume: 2026-11-01 to 2026-11-02</h1>" in text
+    for name in ("first", "2026-11-01 hunt", "2026-11-02 hunt"):
+        assert f"<td>{name}</td>" in text
+
+
+def test_short_times_are_not_zero() -> None:
+    assert [_hours(seconds) for seconds in (0, 4, 1800, 36000)] == ["0", "0.0011", "0.50", "10.00"]
 
 
 def test_hostile_text_stays_text(exhume: Any, nights: Path, tmp_path: Path) -> None:
