@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -56,6 +57,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
 
 def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
     """What was not done yet to the findings of a campaign, each with the command that does it."""
+    campaign = shlex.quote(campaign)
     counts = (
         (sum(not folder.is_small for folder in found), "not fully reduced", f"reduce --all {campaign}"),
         (sum(not folder.bisection for folder in found), "not bisected", f"bisect --all {campaign}"),

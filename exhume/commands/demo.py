@@ -22,6 +22,7 @@ from exhume.commands.options import Jobs
 from exhume.screens.console import headline, out, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
+from exhume.screens.wording import command_line
 from generator import write_batch
 from miner.starter import make_starter
 from solvers.registry import OLD_RELEASE, REFERENCES
@@ -63,7 +64,7 @@ def demo_command(
     page = write_page(hunt, findings_of(hunt), hunt / "report.html")
     named = {"corpus": corpus, "tests": folder / "tests", "findings": hunt / "findings", "report": page.path}
     out.print("\n" + "\n".join(f"{name:8} {path}" for name, path in named.items()))
-    say(f"next: open {page.path}; exhume reduce --all {hunt}")
+    say(f"next: open {page.path}; {command_line('reduce', '--all', hunt)}")
 
 
 def _mine_and_learn(corpus: Path) -> None:

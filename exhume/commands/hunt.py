@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,6 +38,7 @@ from exhume.commands.options import (
 from exhume.screens.console import print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
+from exhume.screens.wording import command_line
 from generator import Strategy
 from generator.build import ALL, CORPUS, find_first_answers
 
@@ -105,7 +107,7 @@ Scheduler = Annotated[
 
 def _reject_files(paths: list[str] | None) -> None:
     if paths:
-        given = " ".join(paths)
+        given = shlex.join(paths)
         raise ExhumeError(
             f"hunt takes no files; run solvers on them with 'exhume replay {given} --solver SPEC', or"
             f" generate similar tests: 'exhume import {given} --corpus FILE', 'exhume hunt --corpus FILE'"
@@ -185,15 +187,15 @@ def hunt_command(
         print_json(end.summary.to_json())
     else:
         show_summary(end.summary)
+    again = command_line("hunt", "--resume", "--out", out_folder)
     if end.error:
         if end.summary.problem:
-            again = f"exhume hunt --resume --out {out_folder}"
-            say(f"exhume: the hunt stopped; resume it with '{again}'. The cause:")
+            say(f"exhume: the hunt stopped; resume it: {again}. The cause:")
         raise end.error
     if not json and end.summary.interrupted:
-        say(f"next: exhume hunt --resume --out {out_folder}")
+        say(f"next: {again}")
     elif not json and end.summary.findings:
-        say(f"next: exhume reduce --all {out_folder}")
+        say(f"next: {command_line('reduce', '--all', out_folder)}")
     raise leave(end)
 
 

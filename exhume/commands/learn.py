@@ -16,6 +16,7 @@ from corpus.stats import stats
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Jobs, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.wording import command_line
 from rules import MAX_RULES
 from solvers.registry import REFERENCES
 
@@ -62,9 +63,9 @@ def import_command(
         f" {report.read} with a sort error, {report.errors} not readable), {report.known} already imported"
     )
     if report.read or report.errors:
-        say(f"'exhume query unreadable --corpus {corpus}' says where the errors are")
+        say(f"'{command_line('query', 'unreadable', '--corpus', corpus)}' says where the errors are")
     if report.new:
-        say(f"next: exhume learn --corpus {corpus}")
+        say(f"next: {command_line('learn', '--corpus', corpus)}")
 
 
 def learn_command(
@@ -112,13 +113,14 @@ def learn_command(
     if not totals["skeletons"]:
         say(
             "there is nothing to make tests from: import formulas with assertions;"
-            f" 'exhume query unreadable --corpus {corpus}' lists the formulas with errors"
+            f" '{command_line('query', 'unreadable', '--corpus', corpus)}' lists the formulas with errors"
         )
         return
     if not report.rules:
         _say_why_no_rules(report, min_support, min_confidence)
-    solvers = " ".join(f"--solver {name}" for name in REFERENCES)
-    say(f"next: exhume hunt --corpus {corpus} {solvers} --time 10m --out hunt")
+    solvers = [word for name in REFERENCES for word in ("--solver", name)]
+    then = command_line("hunt", "--corpus", corpus, *solvers, "--time", "10m", "--out", "hunt")
+    say(f"next: {then}")
 
 
 def _say_why_no_rules(report: LearnReport, min_support: int, min_confidence: float) -> None:

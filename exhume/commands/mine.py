@@ -15,6 +15,7 @@ from base.errors import Exit
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import err, out, print_json, say
+from exhume.screens.wording import command_line
 from miner.attachments import Downloader
 from miner.crawl import TrackerGone
 from miner.dumps import mine_files
@@ -160,7 +161,7 @@ def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path,
         for report in reports:
             out.print(_line_of(report))
         if any(report.new_formulas for report in reports):
-            say(f"next: exhume learn --corpus {corpus}")
+            say(f"next: {command_line('learn', '--corpus', corpus)}")
     for problem in problems:
         say(f"exhume: {problem}")
 

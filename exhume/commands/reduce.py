@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +25,7 @@ from difftest.triage.transcribe import transcribe
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import minimise_trace
 from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.wording import command_line
 
 Target = Annotated[
     Path,
@@ -80,13 +80,13 @@ def reduce_command(
             target,
             lambda found: not found.is_small or _has_no_transcript(found),
             lambda path: _reduce_if_large(path, seconds, tries, ddsmt, jobs, json),
-            then=f"exhume bisect --all {target}",
+            then=command_line("bisect", "--all", target),
         )
         return
     _check_target(target, solver)
     _reduce(target, find_solvers(solver or [], texts=True), seconds, tries, ddsmt, jobs, out_file, json)
     if not json:
-        say(f"next: {shlex.join(['exhume', 'bisect', str(target), *_given(solver)])}")
+        say(f"next: {command_line('bisect', target, *_given(solver))}")
 
 
 def _has_no_transcript(found: FindingFolder) -> bool:
@@ -204,14 +204,14 @@ def bisect_command(
             target,
             lambda found: again or not found.bisection,
             lambda path: _bisect(path, again, json),
-            then=f"exhume triage {target}; exhume report {target}",
+            then=f"{command_line('triage', target)}; {command_line('report', target)}",
         )
         return
     _check_target(target, solver)
     if target.is_dir():
         _bisect(target, again, json)
         if not json:
-            say(f"next: read {target / REPORT}, then exhume report check {target}")
+            say(f"next: read {target / REPORT}, then {command_line('report', 'check', target)}")
         return
     with progress("testing releases", json) as tick:
         report = bisect(target, find_solvers(solver or [], texts=True), on_try=tick)
@@ -219,8 +219,8 @@ def bisect_command(
         print_json(report.to_json())
     else:
         _show_bisection(report)
-        command = ["exhume", "replay", str(target), *_given(solver), "--out", "DIR"]
-        say(f"next: {shlex.join(command)}, to store it as a finding with a report")
+        kept = command_line("replay", target, *_given(solver), "--out", "DIR")
+        say(f"next: {kept}, to store it as a finding with a report")
 
 
 def _given(solver: list[str] | None) -> list[str]:

@@ -33,6 +33,7 @@ from exhume.commands.options import (
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
+from exhume.screens.wording import command_line
 
 _TIME = "15m"
 
@@ -163,5 +164,5 @@ def regress_command(
             f" {sum(counted['only_in_base'].values())} that only it shows"
         )
         if end.summary.findings:
-            say(f"next: exhume reduce --all {out_folder}")
+            say(f"next: {command_line('reduce', '--all', out_folder)}")
     raise leave(end)

@@ -40,6 +40,7 @@ from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
+from exhume.screens.wording import command_line
 
 NO_BUG = "no-bug.txt"
 """The files that no finding names, beside the state of their run."""
@@ -184,7 +185,7 @@ def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoR
     if skipped := str(tests.found):
         say(skipped)
     if summary.findings:
-        say(f"next: exhume reduce --all {folder}")
+        say(f"next: {command_line('reduce', '--all', folder)}")
     raise leave(end)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -100,7 +101,7 @@ def page_command(
         out.print(str(file))
     for line in page.missing:
         # The page may be moved: there the campaign is DIR.
-        say(f"still to do: {line.replace(' DIR', f' {folder}')}")
+        say(f"still to do: {line.replace(' DIR', f' {shlex.quote(str(folder))}')}")
 
 
 @group.command("check")

@@ -31,6 +31,7 @@ from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
+from exhume.screens.wording import command_line
 
 _MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
@@ -161,7 +162,7 @@ def triage_command(
         out.print(f"may have the same cause, by {sign}: {', '.join(names)}")
     for line in still_to_do([FindingFolder.read(record.path) for record in found], str(folder)):
         say(line)
-    say(f"next: exhume report {folder}")
+    say(f"next: {command_line('report', folder)}")
 
 
 def _mark(

@@ -1,6 +1,17 @@
-"""Numbers in words: spans of time and sizes."""
+"""Parts of messages: spans of time, sizes, commands."""
 
 from __future__ import annotations
+
+import shlex
+
+
+def command_line(*words: object) -> str:
+    """A command of exhume as a user can paste it.
+
+    >>> command_line("report", "my hunt")
+    "exhume report 'my hunt'"
+    """
+    return shlex.join(["exhume", *map(str, words)])
 
 
 def span(seconds: float) -> str:

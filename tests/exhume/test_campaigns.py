@@ -322,3 +322,12 @@ def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
 def test_spans_and_sizes() -> None:
     assert [span(5), span(75), span(3675), span(200_000)] == ["0:05", "1:15", "1:01:15", "2d 7:33:20"]
     assert [size(3 << 20), size(5 << 30)] == ["3 MB", "5.0 GB"]
+
+
+def test_a_command_to_paste_is_quoted(
+    exhume: Callable[..., Any], corpus: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "two words"
+    ended = exhume(*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 2, "--out", out)
+    assert ended.err == f"next: exhume reduce --all '{out}'\n"
+    assert f"exhume bisect --all '{out}'" in exhume("report", out).err
