@@ -381,7 +381,8 @@ def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
             text, "the name before '=' may contain only letters, digits, '.', '_', '+' and '-'"
         )
     try:
-        command = tuple(shlex.split(rest))
+        # A path with spaces needs no quotes if there is nothing else.
+        command = (rest,) if shutil.which(rest) else tuple(shlex.split(rest))
     except ValueError as problem:
         raise UnknownSolver(text, f"the command line cannot be read: {problem}") from problem
     if not command:

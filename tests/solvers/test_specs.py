@@ -59,6 +59,16 @@ def test_a_program_that_is_not_there_is_the_environments_fault() -> None:
         find_solver("z3=4.8.5")
 
 
+def test_the_path_of_a_program_may_have_spaces(tmp_path: Path) -> None:
+    program = tmp_path / "two words" / "my z3"
+    program.parent.mkdir()
+    program.symlink_to("/bin/cat")
+    assert find_solver(f"m={program}").argv == (str(program),)
+    assert find_solver(f"m='{program}' -n").argv == (str(program), "-n")
+    with pytest.raises(SolverMissing, match="no program"):
+        find_solver(f"m={program} -n {'x' * 5000}")
+
+
 def test_two_solvers_of_one_name_are_refused() -> None:
     with pytest.raises(UnknownSolver, match="two solvers are called 'cat'"):
         find_solvers(["cat=cat", "cat=cat -"])
