@@ -15,14 +15,13 @@ from difftest import Executor, HuntOptions
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.state import CampaignState
 from exhume.screens.console import say
-from exhume.screens.hunt import HuntScreen
+from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.interrupt import stop_on_interrupt
 
 
-def goal_of(settings: CampaignSettings, unit: str) -> str:
-    """The end of a run as screens show it: ``of 10m``, ``of 1000 tests``."""
-    ends = [settings.duration or "", f"{settings.tests} {unit}" if settings.tests else ""]
-    return f" of {' or '.join(filter(None, ends))}"
+def goal_of(settings: CampaignSettings, unit: str) -> Goal:
+    """The end of a run, as screens show it."""
+    return Goal(f"{settings.tests} {unit}" if settings.tests else "", settings.duration or "")
 
 
 def run_campaign(

@@ -20,7 +20,7 @@ from exhume.commands.campaigns import run_campaign
 from exhume.commands.learn import show_learned
 from exhume.commands.options import Jobs
 from exhume.screens.console import headline, out, progress, say
-from exhume.screens.hunt import HuntScreen
+from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_summary
 from exhume.screens.wording import command_line
 from generator import write_batch
@@ -98,7 +98,7 @@ def _generate(campaign: Campaign, folder: Path) -> None:
 def _hunt(campaign: Campaign, folder: Path, jobs: int) -> None:
     headline("4. hunt", f": {', '.join(solver.name for solver in campaign.solvers)}")
     options = replace(campaign.settings.options(folder, jobs, _SECONDS), stages=_STAGES, paced=False)
-    screen = HuntScreen("exhume demo: hunting", f" of {TESTS} tests", tell=False)
+    screen = HuntScreen("exhume demo: hunting", Goal(f"{TESTS} tests"), tell=False)
     end = run_campaign(campaign, options, screen)
     show_summary(end.summary)
     if end.error:

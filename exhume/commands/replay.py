@@ -38,7 +38,7 @@ from exhume.commands.campaigns import leave, run_campaign
 from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, Oracles, known_before
 from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
-from exhume.screens.hunt import HuntScreen
+from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
 from exhume.screens.wording import command_line
 
@@ -133,7 +133,7 @@ def run_files(
         # Without modes the settings stay as earlier versions stored them, so that their replays resume.
         settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
-    screen = HuntScreen(title, f" of {len(tests)} files", json)
+    screen = HuntScreen(title, Goal(f"{len(tests)} files"), json)
     try:
         return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
     except SettingsDiffer as problem:

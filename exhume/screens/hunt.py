@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -24,14 +24,24 @@ _WINDOW = 60.0
 _LATEST = 5
 
 
+class Goal(NamedTuple):
+    """The end of a run: a number of ``tests`` ("1000 tests"), a ``time`` ("10m"), or what comes first."""
+
+    tests: str = ""
+    time: str = ""
+
+
+_ENDLESS = Goal()
+
+
 class HuntScreen:
     """Shows the progress of a hunt on standard error; use under ``with``.
 
-    ``title`` is the first line, ``goal`` the end of the run ("of 1000", "of 10m"). ``quiet`` shows nothing.
+    ``title`` is the first line, ``goal`` the end of the run. ``quiet`` shows nothing.
     With ``tell``, a terminal shows findings as they are confirmed.
     """
 
-    def __init__(self, title: str, goal: str = "", quiet: bool = False, tell: bool = True) -> None:
+    def __init__(self, title: str, goal: Goal = _ENDLESS, quiet: bool = False, tell: bool = True) -> None:
         self._title = title
         self._goal = goal
         self._quiet = quiet
@@ -110,9 +120,10 @@ class HuntScreen:
 
     def _heads(self, progress: Progress) -> RenderableType:
         tests, decided = self.rates()
+        done = f"{progress.tests} of {self._goal.tests}, " if self._goal.tests else ""
+        clock = span(progress.seconds) + (f" of {self._goal.time}" if self._goal.time else "")
         lines = [
-            f"{span(progress.seconds)}{self._goal}, {progress.jobs} job{'s' * (progress.jobs != 1)},"
-            f" {size(progress.memory)}",
+            f"{done}{clock}, {progress.jobs} job{'s' * (progress.jobs != 1)}, {size(progress.memory)}",
             f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
             f" {progress.waiting} waiting for a longer run",
         ]

@@ -27,7 +27,7 @@ from difftest.campaign.store_findings import Recorder, record_findings
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
 from exhume.screens.console import Pace, PlainConsole, progress
-from exhume.screens.hunt import HuntScreen
+from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.wording import size, span
 from tests.conftest import HUNT
 from tests.difftest.test_reports import write
@@ -253,14 +253,14 @@ def progress_of(now: float, tests: int) -> Progress:
 
 
 def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) -> None:
-    screen = HuntScreen("exhume hunt: z3, cvc5", " of 10m")
+    screen = HuntScreen("exhume hunt: z3, cvc5", Goal("1000 tests", "10m"))
     screen.update(progress_of(10, 100))
     screen.update(progress_of(20, 300))
     console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     console.print(screen.render(progress_of(20, 300)))
     shown = console.export_text()
     console.file.close()
-    assert "1:00:20 of 10m, 2 jobs, 300 MB" in shown
+    assert "300 of 1000 tests, 1:00:20 of 10m, 2 jobs, 300 MB" in shown
     assert "300 tests (20.0/s), 150 decided (10.0/s)" in shown
     assert "3 findings: 2 crash, 1 soundness; 2 in the last hour" in shown
     lines = shown.splitlines()
