@@ -13,7 +13,7 @@ from rich.text import Text
 
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
 from exhume.screens.console import Pace, err, printable, say
-from exhume.screens.summary import calls_line, finding_line
+from exhume.screens.summary import calls_line, finding_line, known_count
 from exhume.screens.wording import size, span
 
 _ARMS = 10
@@ -128,7 +128,7 @@ class HuntScreen:
             f" {progress.waiting} waiting for a longer run",
         ]
         if calls := sum(progress.statistics.get("calls", {}).values()):
-            lines.append(f"{calls} calls; {calls_line(progress.statistics)}")
+            lines.append(f"API fuzzing: {calls} calls; {calls_line(progress.statistics)}")
         return Text("\n".join(lines) + "\n")
 
     def _findings(self, progress: Progress) -> RenderableType:
@@ -138,7 +138,7 @@ class HuntScreen:
         rest = (
             f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour"
             f"\n{progress.duplicates} duplicates, {progress.confirming} being confirmed,"
-            f" {progress.unconfirmed} not confirmed\n"
+            f" {progress.unconfirmed} not confirmed, {known_count(progress.statistics)} known\n"
         )
         latest = (f"  {printable(line)}\n" for line in self._latest)
         text.append("".join((rest, *latest)), style="not bold")
@@ -153,6 +153,8 @@ def _outcomes(progress: Progress) -> Table:
     for outcome in seen:
         table.add_column(str(outcome), justify="right")
     for name, counts in progress.outcomes.items():
+        if seen and not any(counts.values()):
+            continue  # API fuzzing, which runs no texts
         table.add_row(Text(name), *(str(counts.get(outcome, 0)) for outcome in seen))
     return table
 

@@ -23,7 +23,7 @@ def show_summary(summary: HuntSummary) -> None:
     )
     if calls := sum(summary.statistics.get("calls", {}).values()):
         rate = calls / max(summary.seconds, 1e-9)
-        out.print(f"{calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
+        out.print(f"API fuzzing: {calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
     show_outcomes(summary.outcomes)
     if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
         out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
@@ -31,20 +31,23 @@ def show_summary(summary: HuntSummary) -> None:
         out.print(f"warning: {refusal}")
     if summary.cross_checks:
         out.print(cross_checks_line(summary.cross_checks))
-    if known := 0 if calls else sum(summary.statistics.get("known", {}).values()):
+    if known := known_count(summary.statistics):
         out.print(f"known and not reported: {known}")
     if line := relations_line(summary.statistics):
         out.print(line)
     _show_findings(summary)
 
 
+def known_count(counts: Mapping[str, Mapping[str, int]]) -> int:
+    """How often something showed that is known: to the ledger, an earlier hunt or a list of API errors."""
+    return sum(counts.get("known", {}).values())
+
+
 def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
     """Answers, limits and errors of API calls, in one line."""
     parts = []
-    for kind, words in (("answers", ""), ("runs", ""), ("errors", " errors"), ("known", " known errors")):
+    for kind, words in (("answers", ""), ("runs", ""), ("errors", " errors")):
         found = counts.get(kind, {})
-        if kind == "known":
-            found = {"of": sum(found.values())} if found else {}
         counted = [
             f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")
         ]
@@ -78,7 +81,8 @@ def cross_checks_line(cross_checks: Mapping[tuple[str, str, str], int]) -> str:
 
 
 def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:
-    """Print a table of outcomes per solver."""
+    """Print a table of outcomes per solver. What ran no texts, as API fuzzing, has no row."""
+    counts = {name: found for name, found in counts.items() if any(found.values())} or counts
     outcomes = [o for o in Outcome if any(of_solver.get(o) for of_solver in counts.values())]
     rows = [[name, *(str(of_solver.get(o, 0)) for o in outcomes)] for name, of_solver in counts.items()]
     show_table(["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1)))

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,7 @@ from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
 from exhume.screens.console import Pace, PlainConsole, progress
 from exhume.screens.hunt import Goal, HuntScreen
+from exhume.screens.summary import show_summary
 from exhume.screens.wording import size, span
 from tests.conftest import HUNT
 from tests.difftest.test_reports import write
@@ -322,6 +324,16 @@ def test_a_finding_on_the_screen_is_shown_as_it_is() -> None:
 def test_spans_and_sizes() -> None:
     assert [span(5), span(75), span(3675), span(200_000)] == ["0:05", "1:15", "1:01:15", "2d 7:33:20"]
     assert [size(3 << 20), size(5 << 30)] == ["3 MB", "5.0 GB"]
+
+
+def test_the_summary_names_what_it_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"calls": {"check": 9}, "answers": {"sat": 2}, "known": {"crash|z3|a.cpp:1": 3}}
+    outcomes = {**progress_of(10, 100).outcomes, "z3+cvc5": {}}
+    show_summary(replace(progress_of(10, 100), statistics=counts, outcomes=outcomes))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("API fuzzing: 9 calls (") and lines[1].endswith(": 2 sat")
+    assert [line.split()[0] for line in lines[2:6]] == ["solver", "z3", "cvc5[evil]", "known"]
+    assert lines[5] == "known and not reported: 3"
 
 
 def test_a_command_to_paste_is_quoted(
