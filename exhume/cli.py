@@ -104,9 +104,13 @@ def run(arguments: list[str]) -> int:
         _say(f"exhume: {error}")
         return error.exit_code
     except OSError as error:
-        if error.errno not in NO_SPACE | {errno.EROFS}:
+        if error.errno in NO_SPACE:
+            then = "free some space and try again"
+        elif error.errno in (errno.EROFS, errno.EACCES):
+            then = "name a place that you may read and write"
+        else:
             raise
-        _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; free some space and try again")
+        _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; {then}")
         return Exit.USAGE
     raise AssertionError("typer ends by SystemExit")
 

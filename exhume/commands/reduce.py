@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from apifuzz.running.folder import CallsFolder
 from apifuzz.running.runs import RUN_LIMITS
 from base.errors import ExhumeError
 from difftest import EnvironmentProblem, Solver, find_solvers
+from difftest.errors import BadOutput
 from difftest.reduction.text import Step
 from difftest.triage.bisect import bisect
 from difftest.triage.folder import DOCUMENT, REPORT, FindingFolder
@@ -84,6 +86,8 @@ def reduce_command(
         )
         return
     _check_target(target, solver)
+    if out_file is None:
+        _check_writable(target if target.is_dir() else target.absolute().parent)
     _reduce(target, find_solvers(solver or [], texts=True), seconds, tries, ddsmt, jobs, out_file, json)
     if not json:
         say(f"next: {command_line('bisect', target, *_given(solver))}")
@@ -112,6 +116,12 @@ def _check_target(target: Path, solver: list[str] | None) -> None:
         raise typer.BadParameter(f"{target} is a campaign: name one of {target}/findings, or add --all")
 
 
+def _check_writable(folder: Path) -> None:
+    """BadOutput if the results of minutes of work could not be written."""
+    if not os.access(folder, os.W_OK):
+        raise BadOutput(f"{folder} cannot be written: give the right to write there, or work on a copy")
+
+
 def _reject_for_all(solver: list[str] | None, out_file: Path | None = None) -> None:
     if solver or out_file:
         raise typer.BadParameter("--all cannot be used with --solver or --out")
@@ -129,6 +139,8 @@ def _for_all(
         say(f"{campaign} has no findings: nothing to do")
         return
     left = [path for path in found if is_needed(FindingFolder.read(path))]
+    for path in left:
+        _check_writable(path)
     for number, path in enumerate(left, 1):
         say(f"{number} of {len(left)}: {path.name}")
         try:
@@ -209,6 +221,7 @@ def bisect_command(
         return
     _check_target(target, solver)
     if target.is_dir():
+        _check_writable(target)
         _bisect(target, again, json)
         if not json:
             say(f"next: read {target / REPORT}, then {command_line('report', 'check', target)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import random
 import shutil
@@ -18,6 +19,7 @@ import pytest
 
 from corpus.store import Corpus
 from tests.conftest import HUNT
+from tests.exhume.test_report import finding
 
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 Fake = Callable[[str, str], str]
@@ -474,3 +476,24 @@ def test_usage_errors(exhume: Any, arguments: tuple[str, ...], words: str) -> No
     assert ended.code == 2
     assert words in ended.err
     assert ended.out == ""
+
+
+def test_work_on_findings_that_cannot_be_written_does_not_start(exhume: Any, small_disk: Path) -> None:
+    finding(small_disk / "h", 1)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    for command in ("reduce", "bisect"):
+        ended = exhume(command, "--all", small_disk / "h")
+        assert (ended.code, "cannot be written" in ended.said, "1 of 1" in ended.said) == (2, True, False)
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
+def test_a_place_that_may_not_be_written_is_one_line(
+    number: int, exhume: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), "some/file")
+
+    monkeypatch.setattr("exhume.cli.app", fails)
+    ended = exhume("stats")
+    place = "some/file; name a place that you may read and write\n"
+    assert (ended.code, ended.err) == (2, f"exhume: {os.strerror(number)}: {place}")
