@@ -48,14 +48,21 @@ def find_strategies() -> dict[str, StrategyEntry]:
 
 
 STRATEGIES: dict[str, StrategyEntry] = find_strategies()
+OF_HUNTS = ("all", "api")
+"""Names that hunts take for more than a strategy of this package."""
 
 
 def find_strategy(name: str) -> StrategyEntry:
     """The entry of this name. Raises :class:`GenerationError` with near names for an unknown one."""
     entry = STRATEGIES.get(name)
     if entry is None:
-        hint = did_you_mean(nearest(name, STRATEGIES))
-        raise GenerationError(f"unknown strategy {name}; known: {', '.join(STRATEGIES)}{hint}")
+        known = ", ".join(STRATEGIES)
+        if name in OF_HUNTS:
+            raise GenerationError(f"strategy {name} is only for hunt; others are {known}")
+        hint = did_you_mean(nearest(name, (*STRATEGIES, *OF_HUNTS)))
+        raise GenerationError(
+            f"unknown strategy {name}; known: {known}, and in a hunt {', '.join(OF_HUNTS)}{hint}"
+        )
     return entry
 
 

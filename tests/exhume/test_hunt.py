@@ -436,4 +436,7 @@ def test_names_of_strategies_are_separated_by_commas(given: list[str] | None, na
 def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path) -> None:
     command = ("hunt", "--corpus", corpus, "--out", tmp_path / "out")
     assert "'no-such': unknown" in exhume(*command, "--solver", "no-such", "--strategy", "all").err
-    assert "unknown strategy al;" in exhume(*command, "--solver", "z3", "--strategy", "al").err
+    unknown = exhume(*command, "--solver", "z3", "--strategy", "al").err
+    assert "unknown strategy al;" in unknown and "in a hunt all, api; did you mean all" in unknown
+    ended = exhume("generate", "--corpus", corpus, "--out", tmp_path / "t", "--strategy", "all")
+    assert (ended.code, "strategy all is only for hunt" in ended.err) == (2, True)
