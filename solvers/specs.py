@@ -31,6 +31,7 @@ from solvers.locating import installed_release, is_here, locate
 from solvers.options import OptionClass, option_table, split_option
 from solvers.registry import BROKEN, PROFILES, kin_of
 from solvers.releases import is_version
+from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, run
 from solvers.running.script import Script
 from solvers.tactics import COMMAND, read_tactic
@@ -48,6 +49,9 @@ _NAME = re.compile(r"[A-Za-z][\w.+-]*")
 _COMMIT = re.compile(r"(?:\bbuild hashcode |\bgit |^Revision: )(tag [\w.-]+|[0-9a-f]{7,40}\b)", re.M)
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _VERSION_LIMITS = Limits(seconds=30.0)
+_TRIVIAL_LIMITS = Limits(seconds=5.0)
+# Some programs take only some logics.
+_LOGICS = ("ALL", "QF_UF", "QF_BV", "QF_LIA", "QF_LRA", "QF_NIA", "QF_NRA", "QF_S", "QF_FP", "LIA", "HORN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +422,8 @@ def _is_file(word: str) -> bool:
 def find_solvers(specs: Iterable[str], texts: bool = False) -> list[Solver]:
     """``find_solver`` for each spec, then start each solver.
 
-    UnknownSolver if two have the same name, or, with ``texts``, if one reads no SMT-LIB scripts.
+    UnknownSolver if two have the same name, or, with ``texts``, if one known by name reads no scripts;
+    SolverMissing if a program refuses the most trivial of them.
     """
     parsed = [parse_spec(spec) for spec in specs]
     for spec in parsed:
@@ -434,6 +439,8 @@ def find_solvers(specs: Iterable[str], texts: bool = False) -> list[Solver]:
         if solver.name in seen:
             raise UnknownSolver(solver.spec, f"two solvers are called {solver.name!r}")
         seen.add(solver.name)
+        if texts and solver.family not in PROFILES:
+            _try_program(solver)
     return solvers
 
 
@@ -461,6 +468,27 @@ def _try_options(solver: Solver) -> None:
     if done.stdout.strip() not in answers or done.code != 0:
         first = (done.stdout + done.stderr).strip().partition("\n")[0][:200]
         raise UnknownSolver(solver.spec, f"it does not accept these options: {first}")
+
+
+def _try_program(solver: Solver) -> None:
+    """Run a program on a trivial script of each logic until it takes one; SolverMissing if it takes none.
+    A crash is a bug, and no refusal.
+    """
+    first = ""
+    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
+        file = Path(folder) / "trivial.smt2"
+        for logic in _LOGICS:
+            script = Script(f"(set-logic {logic})\n(assert true)\n(check-sat)\n".encode())
+            file.write_bytes(script.data)
+            stdin = file if solver.reads_stdin else None
+            done = run(solver.command(script, file.name), _TRIVIAL_LIMITS, file.parent, stdin)
+            verdict = judge(script, done)
+            if verdict.outcome is not Outcome.REFUSED:
+                return
+            first = first or verdict.detail
+    raise SolverMissing(
+        f"solver {solver.spec!r} does not answer (check-sat), even in a trivial script: {first}"
+    )
 
 
 def _ask_version(solver: Solver) -> _Version:

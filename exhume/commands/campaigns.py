@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from base.documents import to_document
 from base.errors import Exit
 from difftest import Executor, HuntOptions
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
+from difftest.campaign.refusals import Refusal
 from difftest.campaign.state import CampaignState
 from exhume.screens.console import say
 from exhume.screens.hunt import Goal, HuntScreen
@@ -56,5 +57,17 @@ def leave(end: CampaignEnd) -> Exception:
     """The exception that ends the command of a campaign: the campaign's own, or one with the exit code."""
     if end.error:
         return end.error
-    found = Exit.FINDINGS if end.summary.findings else Exit.DONE
-    return typer.Exit(Exit.INTERRUPTED if end.summary.interrupted else found)
+    code = code_of(bool(end.summary.findings), end.summary.refusals)
+    return typer.Exit(Exit.INTERRUPTED if end.summary.interrupted else code)
+
+
+def code_of(findings: bool, refusals: Iterable[Refusal]) -> Exit:
+    """The exit code of a run that came to its end. Solvers that took no test are named on standard error:
+    with one, nothing was compared, and no findings do not mean that all is well.
+    """
+    refused = list(refusals)
+    for refusal in refused:
+        say(f"exhume: nothing was compared with {refusal.solver}: {refusal}")
+    if findings:
+        return Exit.FINDINGS
+    return Exit.ENVIRONMENT if refused else Exit.DONE

@@ -31,10 +31,11 @@ from difftest import (
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.files import FileTests
 from difftest.campaign.modes import ModeKind
+from difftest.campaign.refusals import find_refusals, first_words
 from difftest.campaign.stored import SettingsDiffer, read_campaign
 from difftest.oracles import select
 from difftest.triage.store import prepare_output
-from exhume.commands.campaigns import leave, run_campaign
+from exhume.commands.campaigns import code_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, Oracles, known_before
 from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
@@ -103,8 +104,7 @@ def replay_command(
             known = known_before(ledger, earlier)
             end = run_files(tests, solvers, options, out_folder, title, json, known)
             _finish(end, tests, out_folder, json)
-        findings = _replay(found, solvers, seconds, jobs, names, json)
-    raise typer.Exit(Exit.FINDINGS if findings else Exit.DONE)
+        raise typer.Exit(_replay(found, solvers, seconds, jobs, names, json))
 
 
 def options_for_files(
@@ -217,9 +217,10 @@ def _corpus_files(corpus: Path, out_folder: Path | None) -> Iterator[list[Path]]
 
 def _replay(
     found: FoundFiles, solvers: list[Solver], seconds: float, jobs: int, oracles: tuple[str, ...], json: bool
-) -> int:
-    """Run solvers on files and print the findings. Returns their number."""
+) -> Exit:
+    """Run solvers on files and print the findings. Returns the exit code."""
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
+    refusals: dict[str, str] = {}
     rows: list[dict[str, object]] = []
     findings = 0
     files = found.files
@@ -231,6 +232,8 @@ def _replay(
             findings += len(result.findings)
             for row in result.rows:
                 counts[row.solver][row.verdict.outcome] += 1
+                if row.verdict.outcome is Outcome.REFUSED:
+                    refusals.setdefault(row.solver, first_words(row.verdict.detail))
             if json:
                 rows.extend(row.to_json() for row in result.rows)
             else:
@@ -245,7 +248,7 @@ def _replay(
             say(skipped)
         if findings:
             say("next: repeat with --out DIR to store the findings, then reduce, bisect and report them")
-    return findings
+    return code_of(findings > 0, find_refusals(counts, refusals))
 
 
 def _wrong_lines(result: ReplayResult) -> Iterator[str]:

@@ -27,8 +27,6 @@ def show_summary(summary: HuntSummary) -> None:
     show_outcomes(summary.outcomes)
     if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
         out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
-    for refusal in summary.refusals:
-        out.print(f"warning: {refusal}")
     if summary.cross_checks:
         out.print(cross_checks_line(summary.cross_checks))
     if known := known_count(summary.statistics):

@@ -67,12 +67,14 @@ def test_solvers_that_disagree_are_a_finding(
 def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
     exhume: Any, corpus: Path, yes: str, fake: Fake, tmp_path: Path
 ) -> None:
-    refuses = fake("refuses", "print('(error \"line 1 <b>:x: [red]\")')\nprint('more')\nsys.exit(1)")
+    body = "print('sat' if 'assert true' in text else '(error \"line 1 <b>:x: [red]\")\\nmore')"
+    refuses = fake("refuses", body)
     out = tmp_path / "h"
     command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", refuses, "--first-limit", 20)
     line = 'refuses refused all 3 tests: (error "line 1 <b>:x: [red]")'
     shown = exhume(*command, "--tests", 3, "--out", out)
-    assert f"warning: {line}" in shown.out.splitlines()
+    assert shown.code == 3
+    assert shown.err.splitlines()[-1] == f"exhume: nothing was compared with refuses: {line}"
     page = Path(exhume("report", out, "--json").json["path"]).read_text("utf-8")
     assert f"<p>Warning: {html.escape(line)}</p>" in page.replace("&#34;", "&quot;")
     # A resumed campaign knows what was said before.

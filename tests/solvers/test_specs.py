@@ -74,6 +74,18 @@ def test_two_solvers_of_one_name_are_refused() -> None:
         find_solvers(["cat=cat", "cat=cat -"])
 
 
+def test_a_program_that_takes_one_logic_reads_scripts(tmp_path: Path) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text('grep -q "set-logic HORN" "$1" && echo unknown || echo "(error \\"no\\")"\n')
+    find_solvers([f"m=sh {script}", "n=sh -c 'kill -SEGV $$'"], texts=True)
+    script.write_text('echo "(error \\"no libz3.so\\")"\n')
+    find_solvers([f"m=sh {script}"])
+    with pytest.raises(
+        SolverMissing, match=r"does not answer \(check-sat\), even in .* \(error \"no libz3.so"
+    ):
+        find_solvers([f"m=sh {script}"], texts=True)
+
+
 def test_the_file_stands_where_the_spec_says() -> None:
     assert find_solver("m=cat {} -n").command(ONE, "f")[1:] == ["f", "-n"]
     assert find_solver("m=cat -n").command(ONE, "f")[1:] == ["-n", "f"]
