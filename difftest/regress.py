@@ -26,7 +26,7 @@ from difftest.directed.coverage import BadMap
 from difftest.directed.direction import Difference, Direction
 from difftest.errors import DifftestError
 from difftest.found_files import FoundFiles
-from difftest.triage.newness import NOT_NEW, ONLY_BASE
+from difftest.triage.newness import NOT_NEW, ONLY_BASE, ONLY_BASE_TESTS, REFUSED_FILES, REFUSED_TESTS
 from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
 from solvers.registry import PROFILES
@@ -189,8 +189,19 @@ def not_new(summary: HuntSummary) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(summary.statistics.get(kind, {}).items())) for name, kind in kinds.items()}
 
 
+def named(summary: HuntSummary) -> dict[str, list[str]]:
+    """The tests by name that the base alone shows a bug on, and those that the new one alone refuses."""
+    kinds = {
+        "only_in_base_tests": ONLY_BASE_TESTS,
+        "only_new_refuses_files": REFUSED_FILES,
+        "only_new_refuses_tests": REFUSED_TESTS,
+    }
+    return {name: sorted(summary.statistics.get(kind, {})) for name, kind in kinds.items()}
+
+
 def to_json(settings: CampaignSettings, summary: HuntSummary, direction: Direction | None) -> dict[str, Any]:
     """The document that ``regress --json`` prints."""
     new, base = settings.solver
     directed = direction.to_json() if direction else None
-    return {"base": base, "new": new, "directed": directed, **not_new(summary), **summary.to_json()}
+    counted = {**not_new(summary), **named(summary)}
+    return {"base": base, "new": new, "directed": directed, **counted, **summary.to_json()}

@@ -34,7 +34,7 @@ from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_docume
 from difftest.triage.key import Key, fold, needs_reduction
 from difftest.triage.ledger import Entry, Ledger
 from difftest.triage.merges import Merge, find_merges, merge
-from difftest.triage.newness import NOT_NEW
+from difftest.triage.newness import NOT_NEW, ONLY_BASE, ONLY_BASE_TESTS, name_of
 from difftest.triage.store import note_duplicate, read_findings, tests_of, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
@@ -362,6 +362,8 @@ class Book:
         else:
             count += len(waiting)
         self.tally.add(result.not_new, {str(result.task.candidate.finding_class): count})
+        if result.not_new == ONLY_BASE:
+            self.tally.add(ONLY_BASE_TESTS, {name_of(result.task.test): 1})
 
     def _step_in(self, key: str, waiting: deque[_Shown]) -> None:
         self._to_confirm.append(waiting.popleft())

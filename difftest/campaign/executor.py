@@ -34,7 +34,15 @@ from difftest.triage.filing import Filing
 from difftest.triage.key import FoundKey, needs_reduction
 from difftest.triage.keying import key_of
 from difftest.triage.ledger import Entry
-from difftest.triage.newness import only_new, stands, why_not_new
+from difftest.triage.newness import (
+    ONLY_BASE,
+    ONLY_BASE_TESTS,
+    name_of,
+    only_new,
+    refused_alone,
+    stands,
+    why_not_new,
+)
 from difftest.triage.reduce import reduce
 from difftest.triage.settle import settle
 from difftest.triage.store import Shown
@@ -394,7 +402,12 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
         for judge, what in cross_check.results()
     )
     theories = theories_in(test.text)
-    counts = {**{RELATION + name: tried for name, tried in seen.tried.items() if tried}, **old}
+    counts = {
+        **{RELATION + name: tried for name, tried in seen.tried.items() if tried},
+        **old,
+        **({ONLY_BASE_TESTS: {name_of(test): 1}} if ONLY_BASE in old else {}),
+        **refused_alone(test, solvers, verdicts, runner, task.limits),
+    }
     result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
     took = seen.probed.get(task.turn, 0.0)
     return msgspec.structs.replace(result, turn_seconds=took, others=tuple(_others(seen, test)))

@@ -13,7 +13,8 @@ from difftest.oracles.base import Candidate
 from difftest.triage.kinds import State
 from difftest.triage.release_search import try_other
 from difftest.triage.settle import Settled
-from solvers.running.outcomes import Verdict
+from generator.strategy import GeneratedTest
+from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -23,6 +24,12 @@ NOT_NEW = "not new"
 """The kind of counts of what the base shows, too, by class."""
 ONLY_BASE = "only in the base"
 """The kind of counts of what the base alone shows, by class: it is fixed in the other."""
+ONLY_BASE_TESTS = "tests that the base alone shows"
+"""The kind of counts of the tests of ``ONLY_BASE``, by their names."""
+REFUSED_FILES = "files that the base alone takes"
+REFUSED_TESTS = "tests that the base alone takes"
+"""The kinds of counts of what the base takes and the other refuses: files and other tests, by name."""
+_TAKEN = (Outcome.OK, Outcome.UNKNOWN, Outcome.INVALID_MODEL)
 # A base that has not shown it by then does not show it.
 _SECONDS = 5.0
 
@@ -49,6 +56,33 @@ def only_new(
             new.append(candidate)
     counts[ONLY_BASE].update(finding_class for finding_class, *_ in marks - matched)
     return new, {kind: count for kind, count in counts.items() if count}
+
+
+def refused_alone(
+    test: GeneratedTest,
+    solvers: Sequence[Solver],
+    verdicts: Mapping[str, Verdict],
+    runner: Runner,
+    limits: Limits,
+) -> Mapping[str, Counter[str]]:
+    """The count of a test that the base takes and the other refuses, in a fresh process, too; else none."""
+    bases = [solver for solver in solvers if solver.is_base]
+    if not bases or any(verdicts[base.name].outcome not in _TAKEN for base in bases):
+        return {}
+    refusing = [s for s in solvers if not s.is_base and verdicts[s.name].outcome is Outcome.REFUSED]
+    script = Script.of(test.text)
+    with Runner(warm=False, within=runner) as fresh:
+        # What cannot be spelled for a release is not its refusal.
+        again = [fresh.judge(solver, script, limits) for solver in refusing if solver.can_read(script)]
+    if all(verdict.outcome is not Outcome.REFUSED for verdict in again):
+        return {}
+    return {REFUSED_FILES if test.origin else REFUSED_TESTS: Counter([name_of(test)])}
+
+
+def name_of(test: GeneratedTest) -> str:
+    """What people call a test: its file, the issue that it is from, or its number."""
+    of_issue = f"{test.issues[0]} (test {test.index} of {test.strategy})" if test.issues else ""
+    return (test.origin and test.listed) or of_issue or f"test {test.index} of {test.strategy}"
 
 
 def _mark(candidate: Candidate) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -53,11 +53,13 @@ def run_campaign(
     return end
 
 
-def leave(end: CampaignEnd) -> Exception:
-    """The exception that ends the command of a campaign: the campaign's own, or one with the exit code."""
+def leave(end: CampaignEnd, others: Sequence[str] = ()) -> Exception:
+    """The exception that ends the command of a campaign: the campaign's own, or one with the exit code.
+    ``others`` count as findings.
+    """
     if end.error:
         return end.error
-    code = code_of(bool(end.summary.findings), end.summary.refusals)
+    code = code_of(bool(end.summary.findings or others), end.summary.refusals)
     return typer.Exit(Exit.INTERRUPTED if end.summary.interrupted else code)
 
 

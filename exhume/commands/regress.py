@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Annotated
 import typer
 
 from difftest.campaign.campaign import CampaignSettings
-from difftest.regress import STRATEGY, find_difference, not_new, regression_campaign, to_json
+from difftest.campaign.events import HuntSummary
+from difftest.regress import STRATEGY, find_difference, named, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.hunt import (
@@ -36,6 +38,7 @@ from exhume.screens.summary import show_summary
 from exhume.screens.wording import command_line
 
 _TIME = "15m"
+_MOST_NAMED = 6
 
 BaseSources = Annotated[
     Path | None,
@@ -123,9 +126,9 @@ def regress_command(
     First replays known formulas on both: the files of --regressions and the formulas of the corpus, each
     with the options of its failing run. Then generates tests for the rest of the time. Reports wrong
     answers, crashes, wrong models, contradictions, wrong proofs, lost answers and slowdowns of --new that
-    --base does not have; what --base shows, too, is counted. Without --corpus it uses the starter
-    tracker's. The campaign can be resumed, reduced and reported as a hunt. Exit code 1: there are new
-    findings.
+    --base does not have; what --base shows, too, is counted, and formulas that only --new refuses are
+    named. Without --corpus it uses the starter tracker's. The campaign can be resumed, reduced and reported
+    as a hunt. Exit code 1: there are new findings, or files of --regressions that only --new refuses.
     """
     strategies = tuple(name for name in chosen_strategies(strategy) if name != "api")
     if not strategies:
@@ -157,12 +160,27 @@ def regress_command(
     if json:
         print_json(to_json(settings, end.summary, direction))
     else:
-        show_summary(end.summary)
-        counted = not_new(end.summary)
-        out.print(
-            f"not new: {sum(counted['not_new'].values())} that {base} also shows;"
-            f" {sum(counted['only_in_base'].values())} that only it shows"
-        )
-        if end.summary.findings:
-            say(f"next: {command_line('reduce', '--all', out_folder)}")
-    raise leave(end)
+        _show(end.summary, base, new, out_folder)
+    raise leave(end, named(end.summary)["only_new_refuses_files"])
+
+
+def _show(summary: HuntSummary, base: str, new: str, folder: Path) -> None:
+    """Print what a regression hunt came to."""
+    show_summary(summary)
+    counted, tests = not_new(summary), named(summary)
+    gone = tests["only_in_base_tests"]
+    out.print(
+        f"not new: {sum(counted['not_new'].values())} that {base} also shows;"
+        f" {sum(counted['only_in_base'].values())} that only it shows{_names(gone)}"
+    )
+    for what in ("files", "tests"):
+        if refused := tests[f"only_new_refuses_{what}"]:
+            out.print(f"{what} that {base} takes and {new} refuses: {len(refused)}{_names(refused)}")
+    if summary.findings:
+        say(f"next: {command_line('reduce', '--all', folder)}")
+
+
+def _names(tests: Sequence[str]) -> str:
+    """The first of these tests."""
+    more = f" and {len(tests) - _MOST_NAMED} more (see --json)" if len(tests) > _MOST_NAMED else ""
+    return f": {', '.join(tests[:_MOST_NAMED])}{more}" if tests else ""

@@ -53,6 +53,8 @@ def test_only_what_the_base_does_not_show_is_reported(
     assert (document["base"], document["new"], document["tests"]) == (base, new, 3)
     assert document["not_new"] == {"crash": 1}
     assert document["only_in_base"] == {"crash": 1}
+    (gone,) = document["only_in_base_tests"]
+    assert gone.startswith("z3#1014 (test ")
     (finding,) = document["findings"]
     assert (finding["class"], finding["solver"], finding["key"]) == (
         "crash",
@@ -67,7 +69,7 @@ def test_only_what_the_base_does_not_show_is_reported(
     again = exhume(*command, "--tests", 3)
     assert again.code == 1
     assert "1 finding" in again.out
-    assert f"not new: 1 that {base} also shows; 1 that only it shows" in again.out
+    assert f"not new: 1 that {base} also shows; 1 that only it shows: {gone}" in again.out
 
 
 def test_the_files_of_a_folder_come_first_and_answers_count(
@@ -85,6 +87,35 @@ def test_the_files_of_a_folder_come_first_and_answers_count(
     found = FindingFolder.read(Path(finding["path"]))
     assert Path(found.data["test"]["origin"]).name == "one.smt2"
     assert [bool(entry.get("base")) for entry in found.solvers] == [False, True]
+
+
+def test_files_that_only_the_new_build_refuses_are_a_regression(
+    exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "regressions"
+    folder.mkdir()
+    (folder / "one.smt2").write_text("(declare-const w Int)\n(assert (> w 9))\n(check-sat)\n")
+    (folder / "two.smt2").write_text("(declare-const w Int)\n(assert (< w 9))\n(check-sat)\n")
+    strict = "print('(error \"unknown symbol\")' if {} in text else 'sat')"
+    new = fake("after", strict.format("'> w 9'"))
+    command = ("regress", "--base", yes, "--corpus", small, "--regressions", folder, *ONE)
+    ended = exhume(*command, "--new", new, "--tests", 3, "--out", tmp_path / "out")
+    assert ended.code == 1
+    assert f"files that {yes} takes and {new} refuses: 1: {folder / 'one.smt2'}\n" in ended.out
+    assert "no findings" in ended.out
+    again = exhume(*command, "--new", new, "--tests", 3, "--out", tmp_path / "out", "--json").json
+    assert again["only_new_refuses_files"] == [str(folder / "one.smt2")]
+    assert again["only_new_refuses_tests"] == []
+    # Other formulas are named and do not fail a run; what the base refuses, too, is no news.
+    new = fake("after", strict.format("'y 4'"))
+    ended = exhume(*command, "--new", new, "--tests", 5, "--out", tmp_path / "other", "--json")
+    assert ended.code == 0
+    (refused,) = ended.json["only_new_refuses_tests"]
+    assert refused.startswith("z3#1014 (test ")
+    both = fake("before", strict.format("'> w 9'"))
+    command = ("regress", "--base", both, *command[3:], "--tests", 2, "--out", tmp_path / "both")
+    ended = exhume(*command, "--new", fake("after", strict.format("'> w 9'")))
+    assert (ended.code, "refuses:" in ended.out) == (0, False)
 
 
 def test_generated_tests_follow_and_nothing_new_is_code_0(
