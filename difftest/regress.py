@@ -76,6 +76,11 @@ class KnownFormulas:
     def __len__(self) -> int:
         return self._first + len(self._known)
 
+    def left_after(self, done: int) -> dict[str, int]:
+        """How many were not run, if ``done`` were: files, where they come first, and all formulas."""
+        files = 0 if self._order else self._first
+        return {"files": max(0, files - done), "known_formulas": max(0, len(self) - done)}
+
     @property
     def _first(self) -> int:
         return len(self._files) if self._files is not None else 0
@@ -181,6 +186,13 @@ def formulas_in(corpus: Path | None, paths: Sequence[Path], kin: str) -> KnownFo
         # Bugs that releases of this solver are known to have had.
         triggers += [bug for bug in Benchmark(BUNDLED).bugs.values() if bug.solver == kin]
     return KnownFormulas(files, triggers, kin)
+
+
+def left_of(campaign: Campaign, summary: HuntSummary) -> dict[str, int]:
+    """How many known formulas a regression hunt has not run yet, and how many files of them."""
+    done = sum(arm.tests for arm in summary.arms if arm.strategy == STRATEGY)
+    known = next(made for made in campaign.strategies if isinstance(made, KnownFormulas))
+    return known.left_after(done)
 
 
 def not_new(summary: HuntSummary) -> dict[str, dict[str, int]]:

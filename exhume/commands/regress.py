@@ -12,7 +12,7 @@ import typer
 
 from difftest.campaign.campaign import CampaignSettings
 from difftest.campaign.events import HuntSummary
-from difftest.regress import STRATEGY, find_difference, named, not_new, regression_campaign, to_json
+from difftest.regress import STRATEGY, find_difference, left_of, named, not_new, regression_campaign, to_json
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.hunt import (
@@ -157,10 +157,14 @@ def regress_command(
     options = settings.options(out_folder, jobs, seconds)
     options = replace(options, modes_first=direction.options if direction else frozenset())
     end = run_campaign(campaign, options, screen)
+    left = left_of(campaign, end.summary)
     if json:
-        print_json(to_json(settings, end.summary, direction))
+        print_json({"left": left, **to_json(settings, end.summary, direction)})
     else:
         _show(end.summary, base, new, out_folder)
+        if what := next((what for what, count in left.items() if count), ""):
+            how = " with more --tests" if end.summary.tests == settings.tests else ""
+            out.print(f"{left[what]} {what.replace('_', ' ')} are left; repeat the command{how} to run them")
     raise leave(end, named(end.summary)["only_new_refuses_files"])
 
 

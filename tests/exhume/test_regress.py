@@ -103,6 +103,7 @@ def test_files_that_only_the_new_build_refuses_are_a_regression(
     assert ended.code == 1
     assert f"files that {yes} takes and {new} refuses: 1: {folder / 'one.smt2'}\n" in ended.out
     assert "no findings" in ended.out
+    assert "2 known formulas are left; repeat the command with more --tests to run them" in ended.out
     again = exhume(*command, "--new", new, "--tests", 3, "--out", tmp_path / "out", "--json").json
     assert again["only_new_refuses_files"] == [str(folder / "one.smt2")]
     assert again["only_new_refuses_tests"] == []
@@ -113,9 +114,13 @@ def test_files_that_only_the_new_build_refuses_are_a_regression(
     (refused,) = ended.json["only_new_refuses_tests"]
     assert refused.startswith("z3#1014 (test ")
     both = fake("before", strict.format("'> w 9'"))
-    command = ("regress", "--base", both, *command[3:], "--tests", 2, "--out", tmp_path / "both")
-    ended = exhume(*command, "--new", fake("after", strict.format("'> w 9'")))
+    command = ("regress", "--base", both, *command[3:], "--new", fake("after", strict.format("'> w 9'")))
+    ended = exhume(*command, "--tests", 1, "--out", tmp_path / "both")
+    assert "1 files are left; repeat the command with more --tests" in ended.out
+    ended = exhume(*command, "--tests", 2, "--out", tmp_path / "both")
     assert (ended.code, "refuses:" in ended.out) == (0, False)
+    ended = exhume(*command, "--tests", 5, "--out", tmp_path / "both", "--json")
+    assert ended.json["left"] == {"files": 0, "known_formulas": 0}
 
 
 def test_generated_tests_follow_and_nothing_new_is_code_0(
