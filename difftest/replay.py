@@ -37,6 +37,7 @@ class ReplayRow:
             "outcome": str(self.verdict.outcome),
             "answers": list(self.verdict.answers),
             "seconds": round(self.verdict.seconds, 3),
+            "detail": self.verdict.detail,
         }
 
 

@@ -262,6 +262,12 @@ class FindingFolder:
         return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
 
     @property
+    def origin(self) -> str:
+        """The file of the user's that it was found with; empty for a generated test."""
+        test = self.data.get("test")
+        return str(test.get("origin") or "") if isinstance(test, dict) else ""
+
+    @property
     def culprit(self) -> Mapping[str, Any] | None:
         """The entry of the solver that is known to be wrong. ``finding.json`` names it under ``guilty``, a
         word of earlier versions.

@@ -51,6 +51,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "bisected": bool(bisection),
         "duplicates": found.duplicates,
         "resembles": found.data.get("resembles"),
+        "file": found.origin or None,
         "path": str(record.path),
     }
 

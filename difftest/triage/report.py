@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from difftest.oracles.base import names_in
@@ -54,7 +55,9 @@ _MOST_SCOPES = 3
 _MOST_OPERATORS = 3
 _HEADER = "; exhume "
 _OWN_PARTS = "; parts of the test come from it"
-_FROM_FILE = "the formulas of another fuzzer"
+_FROM_FILES = "the formulas of another fuzzer"
+# The strategy of files that a user imports.
+_IMPORTED = "import-"
 
 
 def form_of_finding(found: FindingFolder) -> Form:
@@ -109,8 +112,10 @@ class Writer:
         """What found it, by the name that people know."""
         test = self.found.data.get("test") or {}
         name = str(test.get("strategy") or "a test")
-        if test.get("origin"):
-            return _FROM_FILE
+        if self.found.origin:
+            # Without its folder, which is nobody's business.
+            own = f"a replay of {PurePath(self.found.origin).name}"
+            return _FROM_FILES if name.startswith(_IMPORTED) else own
         return f"seed mutation ({name})" if name in _MUTATIONS else name
 
     # The sections

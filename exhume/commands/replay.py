@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json as encoding
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -17,13 +18,16 @@ from base.errors import Exit
 from base.files import put_bytes, put_text
 from corpus.store import Corpus
 from difftest import (
+    Event,
     FoundFiles,
     HuntOptions,
     Limits,
     Outcome,
     ReplayResult,
+    ReplayRow,
     Solver,
     Stage,
+    TestDone,
     Verdict,
     find_solvers,
     replay,
@@ -45,6 +49,9 @@ from exhume.screens.wording import command_line
 
 NO_BUG = "no-bug.txt"
 """The files that no finding names, beside the state of their run."""
+_OUTCOMES = "outcomes.jsonl"
+"""What each solver said to each file, beside the state of the run: a row of ``--json`` per line."""
+_UNDECIDED = (Outcome.TIMEOUT, Outcome.MEMOUT, Outcome.UNKNOWN, Outcome.REFUSED)
 _MOST_NAMED = 6
 # Below the folder of a campaign: the formulas of the corpus that it runs.
 _FORMULAS = "formulas"
@@ -84,7 +91,7 @@ def replay_command(
 
     Reports crashes, invalid models and disagreements. With --out, findings are confirmed in a fresh
     process, deduplicated and stored as folders in DIR/findings, so that they can be reduced, bisected and
-    reported. Exit code 1: there are findings.
+    reported. --json has what each solver said to each file ("files"). Exit code 1: there are findings.
     """
     if out_folder is None and (ledger or earlier):
         raise typer.BadParameter("--ledger and --earlier require stored findings: add --out DIR")
@@ -133,11 +140,60 @@ def run_files(
         # Without modes the settings stay as earlier versions stored them, so that their replays resume.
         settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
-    screen = HuntScreen(title, Goal(f"{len(tests)} files"), json)
+    screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, Goal(f"{len(tests)} files"), json)
     try:
         return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
     except SettingsDiffer as problem:
         raise SettingsDiffer(f"{problem}; or add files: exhume triage {state} --import FOLDER") from None
+
+
+class _KeepsOutcomes(HuntScreen):
+    """The screen of a run of files, which also notes what each solver said to each of them."""
+
+    def __init__(self, files: Sequence[str], kept: Path, title: str, goal: Goal, quiet: bool) -> None:
+        super().__init__(title, goal, quiet)
+        self._files = files
+        self._kept = kept
+
+    def show(self, event: Event) -> None:
+        """Note the outcomes of a file, and update the screen."""
+        if isinstance(event, TestDone):
+            file = Path(self._files[event.index])
+            with self._kept.open("a", encoding="utf-8", errors="backslashreplace") as kept:
+                for solver, verdict in event.verdicts.items():
+                    kept.write(encoding.dumps(ReplayRow(file, solver, verdict).to_json()) + "\n")
+        super().show(event)
+
+
+def _outcomes(kept: Path) -> list[dict[str, Any]]:
+    """The rows that a run noted; of a file that ran twice, because the run was killed, the last ones."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    if kept.exists():
+        for line in kept.read_text("utf-8").splitlines():
+            with suppress(ValueError):  # cut off by a kill
+                row = encoding.loads(line)
+                rows[row["file"], row["solver"]] = row
+    return list(rows.values())
+
+
+def _show_undecided(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line that names the first files that a solver did not decide, with the reason."""
+    undecided: dict[str, str] = {}
+    for row in rows:
+        if row["outcome"] in _UNDECIDED:
+            reason = f": {first_words(row['detail'])}" if row["outcome"] == Outcome.REFUSED else ""
+            undecided.setdefault(row["file"], f"{row['solver']} {row['outcome']}{reason}")
+    if not undecided:
+        return
+    more = " (all: --json)" if len(undecided) > _MOST_NAMED else ""
+    out.print(f"not decided by every solver: {len(undecided)} files{more}")
+    for file, reason in list(undecided.items())[:_MOST_NAMED]:
+        out.print(f"  {shortest(file)}: {reason}")
+
+
+def shortest(file: str) -> str:
+    """A path, or the same from here, if that is shorter."""
+    return min(file, os.path.relpath(file), key=len)
 
 
 def files_in(paths: list[Path], json: bool) -> FoundFiles:
@@ -167,7 +223,7 @@ def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> 
         put_text(listed, "".join(f"{file}\n" for file in quiet))
         line += f"; {listed} lists them"
     elif quiet:
-        line += f": {', '.join(min(file, os.path.relpath(file), key=len) for file in quiet)}"
+        line += f": {', '.join(map(shortest, quiet))}"
     return max(0, len(quiet) - known), line
 
 
@@ -175,11 +231,14 @@ def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoR
     """Print the summary of a replay, and end the command."""
     summary = end.summary
     quiet, line = without_bug(tests, end, folder, folder / NO_BUG)
+    rows = _outcomes(folder / _OUTCOMES)
     if json:
-        print_json({**summary.to_json(), "nothing_wrong": quiet, "skipped": +tests.found.skipped})
+        counts = {"nothing_wrong": quiet, "skipped": +tests.found.skipped}
+        print_json({**summary.to_json(), **counts, "files": rows})
         raise leave(end)
     show_summary(summary)
     out.print(line)
+    _show_undecided(rows)
     if summary.unconfirmed:
         out.print(f"{summary.unconfirmed} times, a bug did not show again in a fresh process")
     if skipped := str(tests.found):
@@ -221,34 +280,44 @@ def _replay(
     """Run solvers on files and print the findings. Returns the exit code."""
     counts: dict[str, Counter[Outcome]] = {s.name: Counter() for s in solvers}
     refusals: dict[str, str] = {}
-    rows: list[dict[str, object]] = []
-    findings = 0
+    rows: list[dict[str, Any]] = []
+    wrong: list[dict[str, Any]] = []
     files = found.files
     with progress("replaying", json) as tick:
         limits = Limits(seconds=seconds)
         results = replay(map(Path, files), solvers, limits, jobs, warm=False, oracles=oracles)
         for number, result in enumerate(results, 1):
             tick(number, len(files))
-            findings += len(result.findings)
+            wrong += [
+                {
+                    "class": found.finding_class,
+                    "solver": found.label,
+                    "file": str(result.file),
+                    "key": found.key,
+                }
+                for found in result.findings
+            ]
             for row in result.rows:
                 counts[row.solver][row.verdict.outcome] += 1
                 if row.verdict.outcome is Outcome.REFUSED:
                     refusals.setdefault(row.solver, first_words(row.verdict.detail))
-            if json:
-                rows.extend(row.to_json() for row in result.rows)
-            else:
+            rows += [row.to_json() for row in result.rows if json or row.verdict.outcome in _UNDECIDED]
+            if not json:
                 for line in _wrong_lines(result):
                     out.print(line)
     if json:
-        print_json(rows)
+        outcomes = {name: {str(o): found.get(o, 0) for o in Outcome} for name, found in counts.items()}
+        head = {"tests": len(files), "outcomes": outcomes, "findings": wrong}
+        print_json({**head, "skipped": +found.skipped, "files": rows})
     else:
         show_outcomes(counts)
-        out.print(f"{len(files)} files, {findings} findings")
+        out.print(f"{len(files)} files, {len(wrong)} findings")
+        _show_undecided(rows)
         if skipped := str(found):
             say(skipped)
-        if findings:
+        if wrong:
             say("next: repeat with --out DIR to store the findings, then reduce, bisect and report them")
-    return code_of(findings > 0, find_refusals(counts, refusals))
+    return code_of(bool(wrong), find_refusals(counts, refusals))
 
 
 def _wrong_lines(result: ReplayResult) -> Iterator[str]:

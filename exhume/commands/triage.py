@@ -28,7 +28,7 @@ from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
 from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
 from exhume.commands.options import Json, OfCampaign, comma_separated
-from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, without_bug
+from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, shortest, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
 from exhume.screens.wording import command_line
@@ -137,6 +137,7 @@ def triage_command(
     if not rows:
         out.print("no findings")
         return
+    files = any(row["file"] for row in rows)
     show_table(
         [
             "class",
@@ -147,8 +148,12 @@ def triage_command(
             "resembles",
             "report",
             "folder",
+            *["file"] * files,
         ],
-        [_cells(record, row, one.words) for record, row, one in zip(found, rows, due, strict=True)],
+        [
+            _cells(record, row, one.words) + [shortest(row["file"]) if row["file"] else "-"] * files
+            for record, row, one in zip(found, rows, due, strict=True)
+        ],
         frozenset({3}),
         shrink=2,
     )

@@ -140,6 +140,7 @@ class _Finding:
             "key": folder.key,
             "cause": folder.key.split("|", 2)[-1].replace("|", ", "),
             "folder": self.record.path.name,
+            "origin": folder.origin,
             "duplicates": self.duplicates,
             "found": _time(self.state.found_at) if self.state else None,
             "strategy": self.strategy,

@@ -64,7 +64,7 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     found = FindingFolder.read(record.path)
     assert Path(found.data["test"]["origin"]).name == "again 1.smt2"
     assert (record.path / "duplicates.txt").read_text() == f"{folder / 'bug1.smt2'}\n"
-    assert "Found by exhume (the formulas of another fuzzer)." in (record.path / "report.md").read_text()
+    assert "Found by exhume (a replay of again 1.smt2)." in (record.path / "report.md").read_text()
 
 
 def test_a_formula_that_is_not_utf8_is_filed_with_its_bytes(fake: Fake, tmp_path: Path) -> None:

@@ -237,9 +237,12 @@ def test_a_time_that_is_none_is_refused(
 def test_replay_lists_a_row_per_file_and_solver(exhume: Any, formulas: Path, yes: str, no: str) -> None:
     ended = exhume("replay", formulas, "--solver", yes, "--solver", no, "--json")
     assert ended.code == 1
-    assert len(ended.json) == 6
-    for row in ended.json:
-        assert set(row) == {"file", "solver", "outcome", "answers", "seconds"}
+    document = ended.json
+    assert list(document) == ["tests", "outcomes", "findings", "skipped", "files"]
+    assert [found["class"] for found in document["findings"]] == ["soundness"] * 3
+    assert len(document["files"]) == 6
+    for row in document["files"]:
+        assert set(row) == {"file", "solver", "outcome", "answers", "seconds", "detail"}
         assert row["outcome"] in OUTCOMES
     assert ended.err == ""
 
@@ -250,10 +253,38 @@ def test_replay_says_who_answered_what(exhume: Any, formulas: Path, yes: str, no
     assert "3 files, 3 findings" in ended.out
 
 
+def test_replay_names_the_files_that_were_not_decided(
+    exhume: Any, formulas: Path, yes: str, fake: Fake, tmp_path: Path
+) -> None:
+    picky = fake("picky", "print('(error \"no x\")' if '> x' in text else 'sat')")
+    replay = ("replay", formulas, "--solver", yes, "--solver", picky)
+    line = f'{formulas}/1014/a.smt2: picky refused: (error "no x")'
+    for kept in ((), ("--out", tmp_path / "out")):
+        ended = exhume(*replay, *kept)
+        assert "not decided by every solver: 1 files\n" in ended.out and line in ended.out
+        # With --out, too, what was done before is not lost.
+        rows = exhume(*replay, *kept, "--json").json["files"]
+        refused = [(Path(row["file"]).name, row["detail"]) for row in rows if row["outcome"] == "refused"]
+        assert (len(rows), refused) == (6, [("a.smt2", '(error "no x")')])
+
+
+def test_a_finding_of_a_replay_names_its_file(
+    exhume: Any, formulas: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    exhume("replay", formulas / "1014" / "a.smt2", "--solver", yes, "--solver", no, "--out", out)
+    (row,) = exhume("triage", out, "--json").json
+    assert row["file"] == str(formulas / "1014" / "a.smt2")
+    assert row["file"] in exhume("triage", out).out
+    page = Path(exhume("report", out, "--json").json["path"]).read_text("utf-8")
+    assert f"<dt>file</dt><dd>{row['file']}</dd>" in page
+    assert "Found by exhume (a replay of a.smt2)." in Path(row["path"], "report.md").read_text("utf-8")
+
+
 def test_replay_of_right_answers_is_exit_code_0(exhume: Any, formulas: Path) -> None:
     ended = exhume("replay", formulas, "--solver", "z3", "--solver", "cvc5", "--json")
     assert ended.code == 0
-    answers = {(Path(r["file"]).name, r["solver"]): r["answers"] for r in ended.json}
+    answers = {(Path(r["file"]).name, r["solver"]): r["answers"] for r in ended.json["files"]}
     assert answers["a.smt2", "z3"] == answers["a.smt2", "cvc5"] == ["sat"]
     assert answers["b.smt2", "z3"] == answers["b.smt2", "cvc5"] == ["unsat"]
 
@@ -261,7 +292,7 @@ def test_replay_of_right_answers_is_exit_code_0(exhume: Any, formulas: Path) -> 
 def test_replay_of_a_corpus(exhume: Any, formulas: Path, yes: str, tmp_path: Path) -> None:
     exhume("import", formulas, "--corpus", tmp_path / "c.duckdb")
     ended = exhume("replay", "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--json")
-    assert (ended.code, len(ended.json)) == (0, 3)
+    assert (ended.code, len(ended.json["files"])) == (0, 3)
 
 
 @pytest.mark.parametrize("both", [True, False])

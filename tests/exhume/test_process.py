@@ -31,7 +31,7 @@ def test_a_whole_session_in_processes_of_its_own(shell: Any, formulas: Path, tmp
     assert made.json["written"] == 5
     ended = shell("replay", tmp_path / "t", "--solver", "z3", "--json")
     assert ended.code == 0
-    assert len(ended.json) == 5
+    assert len(ended.json["files"]) == 5
 
 
 def test_no_colour_and_no_progress_in_pipes(

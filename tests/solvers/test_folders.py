@@ -123,7 +123,7 @@ def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_pat
     )
     assert (replayed[0], reduced[0]) == (1, 0), (replayed, reduced)
     assert "toy --toy-check input.smt2" in (folder / "report.md").read_text()
-    assert [row["outcome"] for row in json.loads(crashed[1])] == ["crash"]
+    assert [row["outcome"] for row in json.loads(crashed[1])["files"]] == ["crash"]
 
 
 def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
