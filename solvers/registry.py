@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from types import ModuleType
 
 import solvers
@@ -88,6 +89,14 @@ def form_of(family: str | None) -> Form:
     """The report form of a solver's tracker; the plain one for other programs and unknown solvers."""
     profile = PROFILES.get(family or "")
     return profile.tracker if profile is not None else PLAIN
+
+
+def family_of_program(command: Sequence[str]) -> str | None:
+    """The solver whose own program a command line starts. None for other programs, and for forks
+    under another name: they have trackers of their own.
+    """
+    name = PurePath(command[0]).name if command else ""
+    return next((family for family, profile in PROFILES.items() if profile.program == name), None)
 
 
 def kin_of(*names: str) -> str | None:

@@ -29,7 +29,7 @@ from base.nearest import did_you_mean, nearest
 from solvers.errors import SolverMissing, UnknownSolver
 from solvers.locating import installed_release, is_here, locate
 from solvers.options import OptionClass, option_table, split_option
-from solvers.registry import BROKEN, PROFILES, kin_of
+from solvers.registry import BROKEN, PROFILES, family_of_program, kin_of
 from solvers.releases import is_version
 from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, run
@@ -239,10 +239,12 @@ class Solver:
         return self.family == "other" and self.argv[-1] == "-"
 
     def shown(self, script: Script, file: str) -> str:
-        """The command line as a person would type it: with the plain program name for solvers from wheels."""
+        """The command line as a person would type it: with the plain program name for known solvers."""
         argv = self.command(script, file)
         if self.family != "other":
             argv = [PROFILES[self.family].program, *argv[len(self.argv) :]]
+        elif own := family_of_program(argv):
+            argv = [PROFILES[own].program, *argv[1:]]
         return shlex.join(argv) + (f" < {shlex.quote(file)}" if self.reads_stdin else "")
 
     @property

@@ -15,6 +15,7 @@ from difftest.errors import DifftestError
 from difftest.triage.markdown import sentence
 from difftest.triage.renamed import current_key, current_theory
 from smtlib.scanner import lexemes
+from solvers.registry import PROFILES, family_of_program
 from solvers.running.process import signal_name
 
 FORMAT = 2
@@ -281,9 +282,23 @@ class FindingFolder:
 
     @property
     def family(self) -> str:
-        """The family of the accused; of a finding that does not say it, by the solver's name."""
+        """The family of the accused, also of a solver's own program that was given by a command line; of a
+        finding that does not say it, by the solver's name.
+        """
         named = str(self.accused.get("spec") or self.data["solver"])
-        return str(self.accused.get("family") or re.split(r"[=\[-]", named)[0])
+        family = str(self.accused.get("family") or re.split(r"[=\[-]", named)[0])
+        return family if family in PROFILES else family_of_program(self._argv) or family
+
+    @property
+    def _argv(self) -> list[str]:
+        """The command line of the accused, with the path of its program."""
+        return [str(part) for part in self.accused.get("command") or ()]
+
+    @property
+    def has_releases(self) -> bool:
+        """Whether the culprit, or where none is known a solver, is no program given by a command line."""
+        entries = [self.culprit] if self.culprit else self.solvers
+        return not entries or any(entry.get("family") != "other" for entry in entries)
 
     @property
     def better(self) -> Mapping[str, Any]:
@@ -413,7 +428,14 @@ class FindingFolder:
         name = self.accused.get("name")
         needed = (self._of_shown.get("options") or {}).get(name)
         given = self.accused.get("options") if needed is None else needed
+        if self.program and needed is None and family_of_program(self._argv):
+            given = [part for part in self._argv[1:] if part not in ("-", "{}", ORIGINAL)]
         return [str(option) for option in given or ()]
+
+    @property
+    def program(self) -> str:
+        """The program of an accused that was given by a command line; empty for others."""
+        return self._argv[0] if self._argv and self.accused.get("family") not in PROFILES else ""
 
     def printed(self, name: str) -> tuple[str, str]:
         """What solver ``name`` printed on the formula to show, and how it ended."""

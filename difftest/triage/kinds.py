@@ -39,12 +39,13 @@ class Subject:
 class Typed:
     """What a person types to see a finding: ``words`` with the input ``file`` among them (after ``<`` if it
     is read from standard input). ``spec`` is the solver, without options, whose program the first word is;
-    empty for any other program.
+    empty for any other program, which is then the first word, or ``program`` if its path is known.
     """
 
     spec: str
     words: tuple[str, ...]
     file: str
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True)

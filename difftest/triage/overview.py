@@ -61,7 +61,11 @@ def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
     campaign = shlex.quote(campaign)
     counts = (
         (sum(not folder.is_small for folder in found), "not fully reduced", f"reduce --all {campaign}"),
-        (sum(not folder.bisection for folder in found), "not bisected", f"bisect --all {campaign}"),
+        (
+            sum(folder.has_releases and not folder.bisection for folder in found),
+            "not bisected",
+            f"bisect --all {campaign}",
+        ),
         (
             sum(folder.data.get("resembles") is None for folder in found),
             "not compared with known issues",

@@ -216,6 +216,8 @@ class Writer:
             Row.FIRST_AFFECTED: "not known",
             Row.LAST_GOOD: "not known",
         }
+        if not self.found.has_releases:
+            rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), "not searched: no release")
         if first := str(bisection.get("first_affected") or ""):
             oldest = f"none (back to {tried[0][0]})" if tried else "none"
             rows[Row.FIRST_AFFECTED] = since(bisection)

@@ -108,7 +108,8 @@ def _runnable(typed: Typed) -> _Runnable:
     if words[-2:-1] == ["<"]:
         words[-2:] = [f"<{words[-1]}"]
     if not typed.spec:
-        return _Runnable([sys.executable if name == "python" else name, *words], file, shown)
+        own = typed.program or (sys.executable if name == "python" else name)
+        return _Runnable([own, *words], file, shown)
     solver = find_solver(typed.spec)
     profile = PROFILES[solver.family]
     program = None if not profile.module else _program_of(profile.program, solver)

@@ -128,9 +128,14 @@ def _reject_for_all(solver: list[str] | None, out_file: Path | None = None) -> N
 
 
 def _for_all(
-    campaign: Path, is_needed: Callable[[FindingFolder], bool], work: Callable[[Path], None], then: str
+    campaign: Path,
+    is_needed: Callable[[FindingFolder], bool],
+    work: Callable[[Path], None],
+    then: str,
+    impossible: Callable[[FindingFolder], str] = lambda found: "",
 ) -> None:
     """Work on all findings of a campaign that need it; an error is printed, and the next finding follows.
+    ``impossible`` says why there is nothing to do for a finding.
 
     At the end, the command ``then`` is suggested.
     """
@@ -138,7 +143,9 @@ def _for_all(
     if not found:
         say(f"{campaign} has no findings: nothing to do")
         return
-    left = [path for path in found if is_needed(FindingFolder.read(path))]
+    folders = [FindingFolder.read(path) for path in found]
+    reasons = [why for folder in folders if (why := impossible(folder))]
+    left = [folder.path for folder in folders if not impossible(folder) and is_needed(folder)]
     for path in left:
         _check_writable(path)
     for number, path in enumerate(left, 1):
@@ -149,7 +156,9 @@ def _for_all(
             raise
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
-    before = f"; {len(found) - len(left)} done before" if len(left) < len(found) else ""
+    done = len(found) - len(left) - len(reasons)
+    before = f"; {done} done before" if done else ""
+    before += f"; {len(reasons)} not: {reasons[0]}" if reasons else ""
     say(f"worked on {len(left)} of {len(found)} finding{'s' * (len(found) > 1)}{before}")
     say(f"next: {then}")
 
@@ -217,6 +226,7 @@ def bisect_command(
             lambda found: again or not found.bisection,
             lambda path: _bisect(path, again, json),
             then=f"{command_line('triage', target)}; {command_line('report', target)}",
+            impossible=lambda found: "" if found.has_releases else "a command line has no releases to bisect",
         )
         return
     _check_target(target, solver)

@@ -186,7 +186,12 @@ CRASH = {"class": "crash", "reason": "ASSERTION VIOLATION"}
         ("z3", {**CRASH, "entry": {"detail": "signal SIGSEGV"}}, "z3: segmentation fault on QF_LIA"),
         ("yices", {"class": "invalid-model"}, "yices: invalid model on QF_LIA"),
         ("z3", {"class": "soundness", "check": 0}, "z3: wrong sat on QF_LIA"),
-        ("other", {"class": "invalid-model"}, "z3-4.8.5: invalid model on QF_LIA"),
+        ("other", {"class": "invalid-model"}, "z3: invalid model on QF_LIA"),
+        (
+            "other",
+            {"class": "invalid-model", "entry": {"command": ["/x/z3-noodler", "original.smt2"]}},
+            "z3-4.8.5: invalid model on QF_LIA",
+        ),
         ("z3", {"class": "soundness", "check": 0, "guilty": None}, "z3-4.8.5: different answers on QF_LIA"),
         (
             "z3",

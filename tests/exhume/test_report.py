@@ -267,6 +267,7 @@ def test_triage_lists_what_is_known_of_each(exhume: Any, tmp_path: Path, corpus:
         "bisected": False,
         "duplicates": 2,
         "resembles": None,
+        "file": None,
         "path": str(folder),
         "maybe_same_as": [],
         "tracker": "Z3Prover/z3",

@@ -12,6 +12,8 @@ import pytest
 from difftest import EnvironmentProblem
 from difftest.triage import release_search as bisecting
 from difftest.triage.folder import FindingFolder
+from difftest.triage.written import Written
+from solvers.report_form import Section
 from tests.difftest.test_merges import finding as finding_of
 
 TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
@@ -99,3 +101,39 @@ def test_no_network_is_exit_code_3(exhume: Any, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("exhume.commands.reduce.bisect", fails)
     ended = exhume("bisect", tmp_path)
     assert (ended.code, ended.said) == (3, "exhume: no network")
+
+
+def test_a_build_of_ones_own_is_reported_as_its_solver_and_has_no_releases(
+    exhume: Any, formulas: Path, tmp_path: Path
+) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    program = build / "z3"
+    program.write_text(
+        "#!/bin/sh\ncase $1 in --version) echo Z3 version 9.9.9;; esac\n"
+        "case $(cat $2) in *'> x'*) kill -SEGV $$;; esac\necho sat\n"
+    )
+    program.chmod(0o755)
+    out = tmp_path / "out"
+    spec = f"nightly={program} smt.arith.solver=2"
+    assert exhume("replay", formulas / "1014" / "a.smt2", "--solver", spec, "--out", out).code == 1
+    ended = exhume("bisect", "--all", out)
+    assert "worked on 0 of 1 finding; 1 not: a command line has no releases to bisect" in ended.err
+    ended = exhume("triage", out)
+    assert "not bisected" not in ended.err
+    (folder,) = (out / "findings").iterdir()
+    report = Written.of((folder / "report.md").read_text("utf-8"))
+    assert report.title.startswith("z3: ")
+    assert report.section(Section.COMMAND) == "`z3 smt.arith.solver=2 original.smt2`"
+    assert dict(report.facts)["Options"] == "`smt.arith.solver=2` (regular)"
+    said = exhume("report", "check", out).out
+    assert not any(words in said for words in ("begin the title", "a path of this machine", "exhume bisect"))
+    assert exhume("report", "form", folder).out != (folder / "report.md").read_text("utf-8")
+    # It is the user's program that is run again, not one on the path.
+    assert exhume("report", "rerun", folder).code == 0
+    transcript = FindingFolder.read(folder).transcript
+    assert transcript is not None and (transcript.command, transcript.code) == (
+        "z3 smt.arith.solver=2 input.smt2",
+        139,
+    )
+    assert exhume("report", "test", folder).code == 0
