@@ -46,6 +46,10 @@ _NOWHERE = re.compile(r"https?://[\w.-]*\.invalid(?:/|\Z)")
 # What stands in the evidence about releases; the section about versions has it once they are searched.
 _ABOUT_RELEASES = re.compile(r"\S+ \S+ (?:does not show it|shows it)|first affected release|no older release")
 _ON_GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)")
+# Of a row of the comparison with issues that only a formula speaks for: how alike it is, and the rest.
+_ALIKE = re.compile(r"a formula like it.*\(likeness (\d\.\d+)([^)]*)\)")
+_QUOTED = re.compile(r"`([^`]*)`")
+_LEAST_ALIKE = 0.4
 # How strategies are called that mutate a formula.
 _MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion", "transplant")
 _ALSO_ASKED = "also asked: "
@@ -101,11 +105,17 @@ class Writer:
             function = stack[0].partition(" at ")[0].replace("(anonymous namespace)::", "")
             headline += f" in {'::'.join(function.split('::')[-_MOST_SCOPES:])}"
         options = [option.rpartition(" (")[0] for option in options_of(found, self.form)]
+        # A tactic that is among the operators is named once.
+        told = {f"tactic {inline(word)}" for operator in self._operators() for word in operator.split()}
+        options = [option for option in options if option not in told]
         with_ = f" with {' '.join(options)}" if options else ""
         return plain(f"{solver}: {headline}{self._about()}{with_}".replace("`", ""))
 
+    def _operators(self) -> list[str]:
+        return sorted(Key.read(self.found.key).operators)[:_MOST_OPERATORS]
+
     def _about(self) -> str:
-        operators = sorted(Key.read(self.found.key).operators)[:_MOST_OPERATORS]
+        operators = self._operators()
         return f" on {logic_name(self.found.theories)}" + (f" ({', '.join(operators)})" if operators else "")
 
     def _strategy(self) -> str:
@@ -253,11 +263,21 @@ class Writer:
         if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
             notes.append(f"It does not show in every run: in {shown} of {tries}.")
         rows = [row for row in self.found.data.get("resembles") or () if isinstance(row, dict)]
+        rows = [row for row in rows if self._is_alike(str(row["why"]))]
         known = [(issue, plain(str(row["why"]))) for row in rows if (issue := _issue(row))]
         related = [f"- {issue}: {why.replace(_OWN_PARTS, '')}" for issue, why in known[:_MOST_RESEMBLED]]
         if not self.found.bisection:
             related = [f"- {plain(line)}" for line in self._evidence(about_releases=True)] + related
         return "\n\n".join([*notes, *(["\n".join(related)] if related else [])])
+
+    def _is_alike(self, why: str) -> bool:
+        """Whether an issue is worth a maintainer's time: not if all that speaks for it is a formula that is
+        little like the one shown, or that was like it before it was reduced.
+        """
+        if (alike := _ALIKE.fullmatch(why)) is None:
+            return True
+        words = _QUOTED.findall(alike[2] or "")
+        return float(alike[1]) >= _LEAST_ALIKE and all(word in self.found.shown_text for word in words)
 
     def _accused(self) -> str:
         entry = self.found.culprit

@@ -384,6 +384,24 @@ def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
     assert facts(_text(folder)).get("Safe mode") == words
 
 
+def test_only_issues_that_are_like_the_shown_formula_are_named(tmp_path: Path) -> None:
+    def like(number: int, likeness: str, *operators: str) -> dict[str, Any]:
+        both = f", both with {', '.join(f'`{one}`' for one in operators)}" if operators else ""
+        why = f"a formula like it, crash (likeness {likeness}{both})"
+        return {"issue": f"z3#{number}", "why": why, "score": 0.5, "title": "T", "url": ""}
+
+    near = [like(1, "0.56", "div"), like(2, "0.56", "str.substr"), like(3, "0.25", "div"), like(4, "0.90")]
+    near.append({**like(5, "0.30", "mod"), "why": f"crash in the same file; {near[1]['why']}"})
+    text = _text(write(tmp_path / "f", resembles=near))
+    assert [n for n in range(1, 6) if f"z3#{n}" in section(text, Section.NOTES)] == [1, 4, 5]
+
+
+def test_a_title_names_a_tactic_once(tmp_path: Path) -> None:
+    formula = "(declare-const x Int)\n(assert (> x 1))\n(apply qe_rec)\n"
+    folder = write(tmp_path / "f", formula, key="invalid-model|z3|Ints|apply qe_rec")
+    assert _title(folder) == "z3: invalid model on QF_LIA (apply qe_rec)"
+
+
 def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
     near = {"why": "crash in the same file", "score": 0.6, "title": "A title"}
     resembles = [
