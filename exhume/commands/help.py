@@ -7,11 +7,21 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from base.nearest import did_you_mean, nearest
+
 _METAVARS = {"int": "N", "float": "N", "str": "TEXT"}
 
 
 class PlainGroup(TyperGroup):
     """A command with subcommands, whose list shows the first sentence of each, uncut."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As usual; the error for an unknown subcommand names the others."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            alone = f"; '{ctx.command_path}' works without one" if self.invoke_without_command else ""
+            hint = did_you_mean(nearest(args[0], self.commands))
+            ctx.fail(f"No such command {args[0]!r}{hint or '.'} Commands: {', '.join(self.commands)}{alone}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the subcommands."""

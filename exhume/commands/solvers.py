@@ -25,6 +25,8 @@ from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 from solvers.specs import parse_spec
 
+_MOST_NAMED = 6
+
 group = typer.Typer(
     cls=PlainGroup,
     help="Show, install, build or measure solvers.",
@@ -74,7 +76,12 @@ def solvers_command(
     for row in shown:
         out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
-            out.print(f"{row['spec']}: unsupported settings: {', '.join(row['unknown_settings'])}")
+            unknown = row["unknown_settings"]
+            more = (
+                f" and {len(unknown) - _MOST_NAMED} more (all: --json)" if len(unknown) > _MOST_NAMED else ""
+            )
+            named = ", ".join(unknown[:_MOST_NAMED])
+            out.print(f"{row['spec']}: {len(unknown)} unsupported settings: {named}{more}")
     for row in rows:
         if not row["installed"]:
             out.print(row["hint"])

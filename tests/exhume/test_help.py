@@ -100,6 +100,16 @@ def test_a_misspelt_command_gets_a_hint(exhume: Any) -> None:
     assert "Did you mean 'hunt'?" in ended.err
 
 
+def test_a_missing_subcommand_gets_the_others(exhume: Any) -> None:
+    ended = exhume("solvers", "list")
+    assert ended.code == 2
+    assert (
+        "No such command 'list'. Commands: install, discover, build, coverage; 'exhume solvers' works"
+        " without one." in ended.err
+    )
+    assert "No such command 'instal'; did you mean install?" in exhume("solvers", "instal").err
+
+
 def test_without_arguments_the_help_is_shown(exhume: Any) -> None:
     ended = exhume()
     assert "Build a corpus:" in ended.out + ended.err
