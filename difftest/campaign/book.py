@@ -379,7 +379,8 @@ class Book:
             files = dict(result.evidence.files)
             if result.key is not None and result.key.text != test.text:
                 files[REDUCED] = result.key.text  # a reduction resumes from it
-            shown = replace(result.evidence, solvers=ours, files=files)
+            base = " and ".join(s.version() for s in self.solvers.values() if s.is_base)
+            shown = replace(result.evidence, solvers=ours, files=files, base=base)
             record = write_finding(self.folder, candidate, test, shown, self.seed)
         self.records[candidate.key] = record
         row = FindingState(

@@ -228,6 +228,9 @@ class Writer:
         }
         if not self.found.has_releases:
             rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), "not searched: no release")
+        if (base := str(self.found.data.get("base") or "")) and self.found.culprit:
+            rows[Row.FIRST_AFFECTED] = f"{rows[Row.VERSION]}, compared with the last good one"
+            rows[Row.LAST_GOOD] = f"{base} (does not show it)"
         if first := str(bisection.get("first_affected") or ""):
             oldest = f"none (back to {tried[0][0]})" if tried else "none"
             rows[Row.FIRST_AFFECTED] = since(bisection)

@@ -50,6 +50,7 @@ class Shown:
     """What the confirming runs showed, per solver name; ``files`` are texts to keep beside, by file name.
 
     ``safe_mode`` says whether it shows with cvc5 in its safe mode, too; None where there is no such thing.
+    ``base`` is the version of the build that the solver was compared with, which does not show it.
     """
 
     solvers: tuple[Solver, ...]
@@ -57,6 +58,7 @@ class Shown:
     runs: Mapping[str, Run]
     files: Mapping[str, str] = field(default_factory=dict)
     safe_mode: bool | None = None
+    base: str = ""
 
 
 def prepare_output(out: Path) -> Path:
@@ -135,6 +137,7 @@ def write_finding(
         "check": candidate.check,
         "theories": list(theories_in(test.text)),
         "safe_mode": shown.safe_mode,
+        **({"base": shown.base} if shown.base else {}),
         "solvers": [
             _solver_entry(solver, script, shown.verdicts[solver.name], shown.runs[solver.name])
             for solver in shown.solvers

@@ -12,6 +12,8 @@ import pytest
 from difftest.campaign.stored import read_campaign
 from difftest.directed.direction import Direction
 from difftest.triage.folder import FindingFolder
+from difftest.triage.written import Written
+from solvers.report_form import Row
 from tests.once import made_once
 
 CRASH = (
@@ -61,7 +63,13 @@ def test_only_what_the_base_does_not_show_is_reported(
         "after",
         "crash|after|new.cpp:7",
     )
-    assert FindingFolder.read(Path(finding["path"])).strategy == "replay"
+    found = FindingFolder.read(Path(finding["path"]))
+    assert found.strategy == "replay"
+    # What regress measured stands in the report.
+    rows = Written.of((found.path / "report.md").read_text("utf-8")).rows
+    versions = {entry["name"]: entry["version"] for entry in found.solvers} | {"before": found.data["base"]}
+    assert rows[Row.LAST_GOOD] == f"{versions['before']} (does not show it)"
+    assert rows[Row.FIRST_AFFECTED].startswith(versions["after"])
     assert [arm.strategy for arm in read_campaign(tmp_path / "out").arms if arm.tests] == ["replay"]
     resumed = exhume("hunt", "--resume", "--out", tmp_path / "out")
     assert resumed.code == 2 and "repeat that command to resume it" in resumed.err
