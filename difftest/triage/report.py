@@ -106,8 +106,8 @@ class Writer:
             headline += f" in {'::'.join(function.split('::')[-_MOST_SCOPES:])}"
         options = [option.rpartition(" (")[0] for option in options_of(found, self.form)]
         # A tactic that is among the operators is named once.
-        told = {f"tactic {inline(word)}" for operator in self._operators() for word in operator.split()}
-        options = [option for option in options if option not in told]
+        named = {f"tactic {inline(word)}" for operator in self._operators() for word in operator.split()}
+        options = [option for option in options if option not in named]
         with_ = f" with {' '.join(options)}" if options else ""
         return plain(f"{solver}: {headline}{self._about()}{with_}".replace("`", ""))
 
