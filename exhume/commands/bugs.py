@@ -32,6 +32,7 @@ from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
+from exhume.screens.wording import counted
 from solvers.errors import UnknownSolver
 from solvers.registry import OLD_RELEASE
 from solvers.running.runner import Runner
@@ -140,7 +141,7 @@ def _show_build(report: BuildReport, folder: Path, json: bool) -> None:
     show_table(
         ["solver", "class", "bugs"], [[s, c, str(n)] for (s, c), n in sorted(classes.items())], frozenset({2})
     )
-    out.print(f"{len(report.bugs)} bugs of {report.triggers} triggers in {folder}")
+    out.print(f"{counted(len(report.bugs), 'bug')} of {counted(report.triggers, 'trigger')} in {folder}")
     for reason, count in reasons.most_common():
         out.print(f"{count} without a pair, {reason}: {REASONS[reason]}")
     left = report.triggers - len({one.key for one in report.found})
@@ -196,7 +197,7 @@ def list_command(
         for bug in rows
     ]
     show_table(["id", "class", "last bad", "first good", "origin", ""], table)
-    out.print(f"{len(rows)} bugs")
+    out.print(counted(len(rows), "bug"))
 
 
 def _family(*specs: str | None) -> str | None:
@@ -355,7 +356,7 @@ def verify_command(
         for c in wrong:
             said = c.problem or f"{c.bug.last_bad} {', '.join(c.bad)}; {c.bug.first_good} {', '.join(c.good)}"
             out.print(f"{c.bug.id}{' (flaky)' * c.bug.flaky}: {said}")
-        out.print(f"{len(done) - len(wrong)} of {len(bugs)} bugs verified")
+        out.print(f"{len(done) - len(wrong)} of {counted(len(bugs), 'bug')} verified")
     if stop.is_set():
         raise typer.Exit(Exit.INTERRUPTED)
     raise typer.Exit(Exit.FINDINGS if any(not c.bug.flaky for c in wrong) else Exit.DONE)
@@ -425,10 +426,12 @@ def score_command(
 
 def _show_run(run: dict[str, Any], known: int) -> None:
     skipped = ", ".join(f"{reason} {count}" for reason, count in sorted(run["skipped"].items()))
-    say(f"the fuzzer ended: {run['ended']}; {run['run_tests']} of {run['tests']} tests run in time")
+    tests = counted(run["tests"], "test")
+    say(f"the fuzzer ended: {run['ended']}; {run['run_tests']} of {tests} run in time")
     if skipped:
         say(f"skipped: {skipped}")
-    say(f"{len(run['hits'])} tests show a bug; {len(run['found'])} of {known} known bugs found")
+    show = "test shows" if len(run["hits"]) == 1 else "tests show"
+    say(f"{len(run['hits'])} {show} a bug; {len(run['found'])} of {known} known bugs found")
 
 
 def _show_score(fuzzer: Fuzzer) -> None:

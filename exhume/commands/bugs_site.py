@@ -15,6 +15,7 @@ from difftest.bugs.records import BUNDLED, Benchmark
 from difftest.errors import DifftestError
 from exhume.commands.options import Json, OptionalCorpus
 from exhume.screens.console import out, print_json, progress, say
+from exhume.screens.wording import counted
 from solvers.errors import EnvironmentProblem
 
 
@@ -86,7 +87,8 @@ def site_command(
     else:
         rest = "" if site.has_sql else ", without SQL"
         out.print(
-            f"{site.bugs} bugs in {site.folder}, {site.files} files{rest}: open {target / 'index.html'}"
+            f"{counted(site.bugs, 'bug')} in {site.folder}, {counted(site.files, 'file')}{rest}:"
+            f" open {target / 'index.html'}"
         )
     if serve:
         _serve(target, port)

@@ -14,6 +14,7 @@ from difftest.triage.ledger import Ledger
 from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.options import Json
 from exhume.screens.console import out, print_json, say
+from exhume.screens.wording import counted
 
 
 def dashboard_command(
@@ -55,4 +56,5 @@ def dashboard_command(
         return
     for line in history.problems:
         say(line)
-    out.print(f"{out_file}: {len(history.causes)} causes in {len(history.nights)} campaigns, {size} bytes")
+    causes = counted(len(history.causes), "cause")
+    out.print(f"{out_file}: {causes} in {counted(len(history.nights), 'campaign')}, {size} bytes")

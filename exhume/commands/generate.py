@@ -27,6 +27,7 @@ from exhume.commands.options import (
     StrategyName,
 )
 from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.wording import counted
 from generator import (
     STRATEGIES,
     BatchReport,
@@ -115,7 +116,7 @@ def generate_command(
 def _show_batch(report: BatchReport, folder: Path) -> None:
     rate = report.written / max(report.seconds, 1e-9)
     out.print(
-        f"{report.written} tests in {folder}, {report.distinct} distinct,"
+        f"{counted(report.written, 'test')} in {folder}, {report.distinct} distinct,"
         f" {report.seconds:.1f} s ({rate:.0f} a second)"
     )
     for cause, count in sorted(report.counts.items()):

@@ -27,7 +27,7 @@ from difftest.triage.transcribe import transcribe
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import minimise_trace
 from exhume.screens.console import out, print_json, progress, say, show_table
-from exhume.screens.wording import command_line
+from exhume.screens.wording import command_line, counted
 
 Target = Annotated[
     Path,
@@ -159,7 +159,7 @@ def _for_all(
     done = len(found) - len(left) - len(reasons)
     before = f"; {done} done before" if done else ""
     before += f"; {len(reasons)} not: {reasons[0]}" if reasons else ""
-    say(f"worked on {len(left)} of {len(found)} finding{'s' * (len(found) > 1)}{before}")
+    say(f"worked on {len(left)} of {counted(len(found), 'finding')}{before}")
     say(f"next: {then}")
 
 

@@ -45,7 +45,7 @@ from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
-from exhume.screens.wording import command_line
+from exhume.screens.wording import command_line, counted
 
 NO_BUG = "no-bug.txt"
 """The files that no finding names, beside the state of their run."""
@@ -140,7 +140,7 @@ def run_files(
         # Without modes the settings stay as earlier versions stored them, so that their replays resume.
         settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
-    screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, Goal(f"{len(tests)} files"), json)
+    screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, Goal(counted(len(tests), "file")), json)
     try:
         return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
     except SettingsDiffer as problem:
@@ -215,10 +215,11 @@ def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> 
     if end.error or end.summary.interrupted:
         shown = sum(row.duplicates + (not row.earlier) for row in read_campaign(listed.parent).findings)
         silent = max(0, done - shown - end.summary.unconfirmed)
-        return silent, f"{every - done} of {every} files are left; repeat the command to run them"
+        return silent, f"{every - done} of {counted(every, 'file')} left; repeat the command to run them"
     quiet = tests.without_finding(out)
     known = sum(end.summary.statistics.get("known", {}).values())
-    line = f"{len(quiet)} of {every} files show no {'new ' * bool(known)}bug"
+    show = "shows" if len(quiet) == every == 1 else "show"
+    line = f"{len(quiet)} of {counted(every, 'file')} {show} no {'new ' * bool(known)}bug"
     if len(quiet) > _MOST_NAMED:
         put_text(listed, "".join(f"{file}\n" for file in quiet))
         line += f"; {listed} lists them"
@@ -240,7 +241,7 @@ def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoR
     out.print(line)
     _show_undecided(rows)
     if summary.unconfirmed:
-        out.print(f"{summary.unconfirmed} times, a bug did not show again in a fresh process")
+        out.print(f"{counted(summary.unconfirmed, 'time')}, a bug did not show again in a fresh process")
     if skipped := str(tests.found):
         say(skipped)
     if summary.findings:
@@ -311,7 +312,7 @@ def _replay(
         print_json({**head, "skipped": +found.skipped, "files": rows})
     else:
         show_outcomes(counts)
-        out.print(f"{len(files)} files, {len(wrong)} findings")
+        out.print(f"{counted(len(files), 'file')}, {counted(len(wrong), 'finding')}")
         _show_undecided(rows)
         if skipped := str(found):
             say(skipped)

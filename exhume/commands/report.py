@@ -28,6 +28,7 @@ from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import Json, OfCampaign
 from exhume.screens.console import out, print_json, progress, say
+from exhume.screens.wording import counted
 from solvers.registry import form_of
 
 _PAGE = "page"
@@ -95,8 +96,7 @@ def page_command(
     if json:
         print_json({**page.to_json(), **({"written": list(map(str, written))} if written else {})})
         return
-    plural = "s" * (page.findings != 1)
-    out.print(f"{page.path}: {page.findings} finding{plural}, {page.size} bytes")
+    out.print(f"{page.path}: {counted(page.findings, 'finding')}, {page.size} bytes")
     for file in written:
         out.print(str(file))
     for line in page.missing:
@@ -139,8 +139,7 @@ def check_command(
             for one in report.complaints:
                 out.print(f"{report.file}: {one.rule}: {one.what}")
         wrong = sum(bool(report.complaints) for report in checked)
-        plural = "s" * (len(checked) != 1)
-        say(f"{len(checked)} report{plural}, {wrong} with something to do")
+        say(f"{counted(len(checked), 'report')}, {wrong} with something to do")
     raise typer.Exit(Exit.FINDINGS if count else Exit.DONE)
 
 

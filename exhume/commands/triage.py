@@ -31,7 +31,7 @@ from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, shortest, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
-from exhume.screens.wording import command_line
+from exhume.screens.wording import command_line, counted
 
 _MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
@@ -157,7 +157,7 @@ def triage_command(
         frozenset({3}),
         shrink=2,
     )
-    out.print(f"{len(rows)} finding{'s' * (len(rows) > 1)} in {found[0].path.parent}")
+    out.print(f"{counted(len(rows), 'finding')} in {found[0].path.parent}")
     for merge in merged:
         out.print(f"merged (same key and releases): {merge.gone.path.name} into {merge.kept.path.name}")
     for group, sign in groups:
@@ -210,8 +210,8 @@ def _import(source: Path, folder: Path, solver: list[str] | None, known: KnownBe
     finally:
         os.close(lock)
     say(
-        f"imported {end.summary.tests} files: {new} new findings,"
-        f" {sum(row.duplicates for row in rows)} duplicates, {end.summary.unconfirmed} not confirmed"
+        f"imported {counted(end.summary.tests, 'file')}: {counted(new, 'new finding')},"
+        f" {counted(sum(row.duplicates for row in rows), 'duplicate')}, {end.summary.unconfirmed} not confirmed"
     )
     say(line)
     if skipped := str(found):

@@ -14,7 +14,7 @@ from rich.text import Text
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
 from exhume.screens.console import Pace, err, printable, say
 from exhume.screens.summary import calls_line, finding_line, known_count
-from exhume.screens.wording import size, span
+from exhume.screens.wording import counted, size, span
 
 _ARMS = 10
 _TESTS_TO_WARN = 20
@@ -100,10 +100,10 @@ class HuntScreen:
     def line(self, progress: Progress) -> str:
         """One line, for a log."""
         tests, decided = self.rates()
-        findings = f"{len(progress.findings)} findings ({progress.new_in_hour} in the last hour)"
+        findings = f"{counted(len(progress.findings), 'finding')} ({progress.new_in_hour} in the last hour)"
         return (
-            f"{span(progress.seconds)}: {progress.tests} tests ({tests:.1f}/s), {progress.decided} decided"
-            f" ({decided:.1f}/s), {findings}, {size(progress.memory)}"
+            f"{span(progress.seconds)}: {counted(progress.tests, 'test')} ({tests:.1f}/s),"
+            f" {progress.decided} decided ({decided:.1f}/s), {findings}, {size(progress.memory)}"
         )
 
     def render(self, progress: Progress) -> RenderableType:
@@ -123,21 +123,21 @@ class HuntScreen:
         done = f"{progress.tests} of {self._goal.tests}, " if self._goal.tests else ""
         clock = span(progress.seconds) + (f" of {self._goal.time}" if self._goal.time else "")
         lines = [
-            f"{done}{clock}, {progress.jobs} job{'s' * (progress.jobs != 1)}, {size(progress.memory)}",
-            f"{progress.tests} tests ({tests:.1f}/s), {progress.decided} decided ({decided:.1f}/s),"
-            f" {progress.waiting} waiting for a longer run",
+            f"{done}{clock}, {counted(progress.jobs, 'job')}, {size(progress.memory)}",
+            f"{counted(progress.tests, 'test')} ({tests:.1f}/s),"
+            f" {progress.decided} decided ({decided:.1f}/s), {progress.waiting} waiting for a longer run",
         ]
         if calls := sum(progress.statistics.get("calls", {}).values()):
-            lines.append(f"API fuzzing: {calls} calls; {calls_line(progress.statistics)}")
+            lines.append(f"API fuzzing: {counted(calls, 'call')}; {calls_line(progress.statistics)}")
         return Text("\n".join(lines) + "\n")
 
     def _findings(self, progress: Progress) -> RenderableType:
         counts = Counter(record.finding_class for record in progress.findings)
         classes = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-        text = Text(f"\n{len(progress.findings)} findings", style="bold")
+        text = Text(f"\n{counted(len(progress.findings), 'finding')}", style="bold")
         rest = (
             f"{': ' * bool(classes)}{classes}; {progress.new_in_hour} in the last hour"
-            f"\n{progress.duplicates} duplicates, {progress.confirming} being confirmed,"
+            f"\n{counted(progress.duplicates, 'duplicate')}, {progress.confirming} being confirmed,"
             f" {progress.unconfirmed} not confirmed, {known_count(progress.statistics)} known\n"
         )
         latest = (f"  {printable(line)}\n" for line in self._latest)

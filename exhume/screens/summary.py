@@ -9,6 +9,7 @@ from difftest import FindingRecord, HuntSummary, Outcome
 from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.turns import RELATION
 from exhume.screens.console import headline, out, show_table
+from exhume.screens.wording import counted
 
 _ROWS = 12
 _CAUSE_WIDTH = 56
@@ -18,12 +19,14 @@ def show_summary(summary: HuntSummary) -> None:
     """Print the summary of a hunt."""
     rate = summary.decided / max(summary.seconds, 1e-9)
     out.print(
-        f"{summary.tests} tests in {summary.seconds:.1f} s, {summary.decided} decided by every solver"
-        f" ({rate:.1f} a second)"
+        f"{counted(summary.tests, 'test')} in {summary.seconds:.1f} s,"
+        f" {summary.decided} decided by every solver ({rate:.1f} a second)"
     )
     if calls := sum(summary.statistics.get("calls", {}).values()):
         rate = calls / max(summary.seconds, 1e-9)
-        out.print(f"API fuzzing: {calls} calls ({rate:.0f} a second): {calls_line(summary.statistics)}")
+        out.print(
+            f"API fuzzing: {counted(calls, 'call')} ({rate:.0f} a second): {calls_line(summary.statistics)}"
+        )
     show_outcomes(summary.outcomes)
     if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
         out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
@@ -113,7 +116,7 @@ def _show_findings(summary: HuntSummary) -> None:
     old = sum(record.known for record in findings)
     known = f", {old} of them from an earlier hunt" if old else ""
     rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
-    headline(f"\n{len(findings)} finding{'s' * (len(findings) > 1)}", known)
+    headline(f"\n{counted(len(findings), 'finding')}", known)
     show_table(["class", "solver", "where", "folder"], rows, shrink=2)
     folder = findings[0].path.parent
     if len(findings) > _ROWS:

@@ -1,4 +1,4 @@
-"""Parts of messages: spans of time, sizes, commands."""
+"""Parts of messages: counts, spans of time, sizes, commands."""
 
 from __future__ import annotations
 
@@ -12,6 +12,15 @@ def command_line(*words: object) -> str:
     "exhume report 'my hunt'"
     """
     return shlex.join(["exhume", *map(str, words)])
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, whose plural ends in ``s``.
+
+    >>> counted(1, "test"), counted(0, "test")
+    ('1 test', '0 tests')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def span(seconds: float) -> str:

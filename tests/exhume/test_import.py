@@ -114,11 +114,11 @@ def test_an_import_is_done_once_and_other_files_are_added(
     out = tmp_path / "out"
     assert exhume("replay", first, "--solver", spec, "--out", out).code == 0
     ended = exhume("triage", out, "--import", more)
-    assert "imported 3 files: 1 new findings, 0 duplicates, 0 not confirmed\n" in ended.err
+    assert "imported 3 files: 1 new finding, 0 duplicates, 0 not confirmed\n" in ended.err
     assert "2 of 3 files show no bug: " in ended.err
     before = runs.stat().st_size
     again = exhume("triage", out, "--import", more)
-    assert "imported 3 files: 1 new findings, 0 duplicates, 0 not confirmed\n" in again.err
+    assert "imported 3 files: 1 new finding, 0 duplicates, 0 not confirmed\n" in again.err
     assert runs.stat().st_size == before
     # A file that was there before is not listed as a duplicate of itself.
     lay_out(more, {"3.smt2": TEXT.format(n=1)})
@@ -176,7 +176,7 @@ def test_what_the_ledger_lists_is_not_filed_again(
     ledger.write_text(f'[[finding]]\nkey = "{found["key"]}"\nstate = "wont-fix"\n')
     ended = exhume(*replay, "--out", tmp_path / "third", "--ledger", ledger)
     assert ended.code == 0
-    assert "1 of 1 files show no new bug" in ended.out and "known and not reported: 1" in ended.out
+    assert "1 of 1 file shows no new bug" in ended.out and "known and not reported: 1" in ended.out
     imported = ("triage", tmp_path / "third", "--import", tmp_path / "more", "--ledger", ledger)
     assert "0 new findings" in exhume(*imported).err
     assert list((tmp_path / "third" / "findings").iterdir()) == []
