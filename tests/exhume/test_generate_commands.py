@@ -134,7 +134,7 @@ def test_formulas_of_a_folder_are_mutated_without_a_corpus(
     assert ended.code == 0
     assert "40 tests in" in ended.out
     assert "mutations: " in ended.out
-    assert "skipped 1 seed formulas: cannot be read (e.g. broken.smt2)" in ended.said
+    assert "skipped 1 seed formula: cannot be read (e.g. broken.smt2)" in ended.said
     header = (tmp_path / "t" / "test-000007.smt2").read_text()
     assert "strategy typefuzz" in header
     assert "; from 1014/" in header
