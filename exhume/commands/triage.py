@@ -137,7 +137,6 @@ def triage_command(
     if not rows:
         out.print("no findings")
         return
-    files = any(row["file"] for row in rows)
     show_table(
         [
             "class",
@@ -148,16 +147,15 @@ def triage_command(
             "resembles",
             "report",
             "folder",
-            *["file"] * files,
         ],
-        [
-            _cells(record, row, one.words) + [shortest(row["file"]) if row["file"] else "-"] * files
-            for record, row, one in zip(found, rows, due, strict=True)
-        ],
+        [_cells(record, row, one.words) for record, row, one in zip(found, rows, due, strict=True)],
         frozenset({3}),
         shrink=2,
     )
     out.print(f"{counted(len(rows), 'finding')} in {found[0].path.parent}")
+    for row in rows:
+        if row["file"]:
+            out.print(f"{Path(row['path']).name} is from {shortest(row['file'])}")
     for merge in merged:
         out.print(f"merged (same key and releases): {merge.gone.path.name} into {merge.kept.path.name}")
     for group, sign in groups:
