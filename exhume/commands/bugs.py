@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from base.errors import Exit
 from base.files import put_text
+from base.text import counted
 from corpus.store import Corpus
 from difftest.bugs.build import BuildReport, BuildSettings, Store, build
 from difftest.bugs.checkout import check_out
@@ -32,7 +33,6 @@ from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
-from exhume.screens.wording import counted
 from solvers.errors import UnknownSolver
 from solvers.registry import OLD_RELEASE
 from solvers.running.runner import Runner

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from corpus.store import Corpus
 from difftest.bugs.records import BUNDLED, Benchmark
 from difftest.errors import DifftestError
 from exhume.commands.options import Json, OptionalCorpus
 from exhume.screens.console import out, print_json, progress, say
-from exhume.screens.wording import counted
 from solvers.errors import EnvironmentProblem
 
 

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
+from base.text import counted
 from difftest.campaign.nights import read_history
 from difftest.triage.ledger import Ledger
 from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.options import Json
 from exhume.screens.console import out, print_json, say
-from exhume.screens.wording import counted
 
 
 def dashboard_command(

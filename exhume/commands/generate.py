@@ -27,7 +27,6 @@ from exhume.commands.options import (
     StrategyName,
 )
 from exhume.screens.console import out, print_json, progress, say, show_table
-from exhume.screens.wording import counted
 from generator import (
     STRATEGIES,
     BatchReport,

@@ -14,6 +14,7 @@ from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their fin
 from apifuzz.running.folder import CallsFolder
 from apifuzz.running.runs import RUN_LIMITS
 from base.errors import ExhumeError
+from base.text import counted
 from difftest import EnvironmentProblem, Solver, find_solvers
 from difftest.errors import BadOutput
 from difftest.reduction.text import Step
@@ -27,7 +28,7 @@ from difftest.triage.transcribe import transcribe
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import minimise_trace
 from exhume.screens.console import out, print_json, progress, say, show_table
-from exhume.screens.wording import command_line, counted
+from exhume.screens.wording import command_line
 
 Target = Annotated[
     Path,

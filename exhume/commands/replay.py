@@ -16,6 +16,7 @@ import typer
 
 from base.errors import Exit
 from base.files import put_bytes, put_text
+from base.text import counted
 from corpus.store import Corpus
 from difftest import (
     Event,
@@ -45,7 +46,7 @@ from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
-from exhume.screens.wording import command_line, counted
+from exhume.screens.wording import command_line
 
 NO_BUG = "no-bug.txt"
 """The files that no finding names, beside the state of their run."""
@@ -140,7 +141,8 @@ def run_files(
         # Without modes the settings stay as earlier versions stored them, so that their replays resume.
         settings = replace(settings, modes=options.modes, mode_share=options.mode_share, seed=options.seed)
     options = replace(options, ledger=settings.read_ledger(options.out))
-    screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, Goal(counted(len(tests), "file")), json)
+    goal = Goal(counted(len(tests), "file"))
+    screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, goal, json)
     try:
         return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
     except SettingsDiffer as problem:

@@ -13,6 +13,7 @@ import typer
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from base.errors import Exit
 from base.files import put_text
+from base.text import counted
 from corpus.store import Corpus
 from difftest.campaign.exporting import export
 from difftest.errors import writing
@@ -28,7 +29,6 @@ from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import Json, OfCampaign
 from exhume.screens.console import out, print_json, progress, say
-from exhume.screens.wording import counted
 from solvers.registry import form_of
 
 _PAGE = "page"

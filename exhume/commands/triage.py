@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
+from base.text import counted
 from corpus.store import Corpus
 from difftest import find_solvers
 from difftest.campaign.files import FileTests
@@ -31,7 +32,7 @@ from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, shortest, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
-from exhume.screens.wording import command_line, counted
+from exhume.screens.wording import command_line
 
 _MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
@@ -209,7 +210,8 @@ def _import(source: Path, folder: Path, solver: list[str] | None, known: KnownBe
         os.close(lock)
     say(
         f"imported {counted(end.summary.tests, 'file')}: {counted(new, 'new finding')},"
-        f" {counted(sum(row.duplicates for row in rows), 'duplicate')}, {end.summary.unconfirmed} not confirmed"
+        f" {counted(sum(row.duplicates for row in rows), 'duplicate')},"
+        f" {end.summary.unconfirmed} not confirmed"
     )
     say(line)
     if skipped := str(found):

@@ -11,10 +11,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from base.text import counted
 from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
 from exhume.screens.console import Pace, err, printable, say
 from exhume.screens.summary import calls_line, finding_line, known_count
-from exhume.screens.wording import counted, size, span
+from exhume.screens.wording import size, span
 
 _ARMS = 10
 _TESTS_TO_WARN = 20

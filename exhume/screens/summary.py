@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from base.text import counted
 from difftest import FindingRecord, HuntSummary, Outcome
 from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.turns import RELATION
 from exhume.screens.console import headline, out, show_table
-from exhume.screens.wording import counted
 
 _ROWS = 12
 _CAUSE_WIDTH = 56

@@ -14,15 +14,6 @@ def command_line(*words: object) -> str:
     return shlex.join(["exhume", *map(str, words)])
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, whose plural ends in ``s``.
-
-    >>> counted(1, "test"), counted(0, "test")
-    ('1 test', '0 tests')
-    """
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def span(seconds: float) -> str:
     """Seconds as hours, minutes and seconds, with days.
 
