@@ -179,6 +179,7 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
     ("z3-euf-completion-push-segfault", "z3", [], SEGV),
     ("z3-randomizer-simplifier-sat", "z3", [], "sat sat ((p false))"),
     ("z3-qfidl-division-unsat", "z3", [], "unsat"),
+    ("z3-propagate-ineqs-division-sat", "z3", [], "sat unsat"),
     ("z3-div0-invalid-model", "z3", ["model_validate=true"], (INVALID["z3"],)),
     ("z3-bv1-blast-simplifier-sorts", "z3", [], ("Sorts (_ BitVec 4) and (_ BitVec 1)",)),
     ("z3-datalog-interval-relation-unsat", "z3", [], "unsat"),
