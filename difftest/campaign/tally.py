@@ -13,9 +13,12 @@ from difftest.campaign.executor import RunResult
 from difftest.campaign.modes import base_name
 from difftest.campaign.refusals import first_words
 from difftest.campaign.stored import CROSSING, SPENT, Changes, FindingState, StoredCampaign
+from difftest.triage.newness import ONLY_BASE_TESTS, REFUSED_TESTS
 from solvers.running.outcomes import Outcome
 
 _HOUR = 3600.0
+# Of kinds that name tests, as many are kept: a run of days would name more than anybody reads.
+_MOST_TESTS = 1000
 
 
 class Tally:
@@ -85,7 +88,10 @@ class Tally:
 
     def add(self, kind: str, counts: Mapping[str, int], solver: str = "") -> None:
         """Add further counts of one kind, by name."""
-        self.statistics[kind].update(counts)
+        known = self.statistics[kind]
+        if kind in (ONLY_BASE_TESTS, REFUSED_TESTS) and len(known) >= _MOST_TESTS:
+            return
+        known.update(counts)
         self._changes.counted.update({(kind, name, solver): count for name, count in counts.items()})
 
     def _add(self, result: RunResult, name: str, outcome: Outcome, count: int) -> None:
