@@ -63,7 +63,7 @@ def import_command(
         f" {report.read} with a sort error, {report.errors} not readable), {report.known} already imported"
     )
     if report.read or report.errors:
-        say(f"'{command_line('query', 'unreadable', '--corpus', corpus)}' says where the errors are")
+        say(f"where the errors are: {command_line('query', 'unreadable', '--corpus', corpus)}")
     if report.new:
         say(f"next: {command_line('learn', '--corpus', corpus)}")
 
@@ -112,8 +112,8 @@ def learn_command(
         )
     if not totals["skeletons"]:
         say(
-            "there is nothing to make tests from: import formulas with assertions;"
-            f" '{command_line('query', 'unreadable', '--corpus', corpus)}' lists the formulas with errors"
+            "there is nothing to make tests from: import formulas with assertions; those with errors:"
+            f" {command_line('query', 'unreadable', '--corpus', corpus)}"
         )
         return
     if not report.rules:

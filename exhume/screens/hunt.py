@@ -54,7 +54,8 @@ class HuntScreen:
 
     def __enter__(self) -> Self:
         if not self._quiet and err.is_terminal:
-            first = Text(f"{printable(self._title)}\nmaking the first tests")
+            tests = f"of {self._goal.tests}" if self._goal.tests else "tests"
+            first = Text(f"{printable(self._title)}\nmaking the first {tests}")
             self._live = Live(first, console=err, transient=True, refresh_per_second=4, redirect_stderr=False)
             self._live.start()
         return self

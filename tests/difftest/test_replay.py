@@ -37,6 +37,7 @@ def test_rows_come_in_the_order_of_the_files(tmp_path: Path) -> None:
         "outcome": "ok",
         "answers": ["sat", "unsat"],
         "seconds": 0,
+        "detail": "",
     }
     json.dumps([row.to_json() for result in results for row in result.rows])
 

@@ -342,4 +342,4 @@ def test_a_command_to_paste_is_quoted(
     out = tmp_path / "two words"
     ended = exhume(*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 2, "--out", out)
     assert ended.err == f"next: exhume reduce --all '{out}'\n"
-    assert f"exhume bisect --all '{out}'" in exhume("report", out).err
+    assert f"exhume reduce --all '{out}'" in exhume("report", out).err

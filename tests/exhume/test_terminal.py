@@ -82,7 +82,7 @@ def test_names_of_files_are_printed_as_they_are(exhume: Any, tmp_path: Path) -> 
     corpus = folder / "c.duckdb"
     imported = exhume("import", folder, "--corpus", corpus)
     assert f"cannot parse {folder.name}:a.smt2" in imported.err
-    assert f"next: exhume learn --corpus {corpus}" in imported.err
+    assert f"next: exhume learn --corpus '{corpus}'" in imported.err
     exhume("learn", "--corpus", corpus, "--no-probe")
     made = exhume("generate", "--corpus", corpus, "--count", 2, "--out", folder / "t")
     assert f"2 tests in {folder}/t, " in made.out
