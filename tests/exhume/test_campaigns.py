@@ -340,6 +340,7 @@ def test_a_command_to_paste_is_quoted(
     exhume: Callable[..., Any], corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "two words"
-    ended = exhume(*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 2, "--out", out)
+    solvers = ("--solver", yes, "--solver", no, "--first-limit", 10)
+    ended = exhume(*HUNT, "--corpus", corpus, *solvers, "--tests", 2, "--out", out)
     assert ended.err == f"next: exhume reduce --all '{out}'\n"
     assert f"exhume reduce --all '{out}'" in exhume("report", out).err
