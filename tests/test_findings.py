@@ -150,6 +150,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-quantified-array-one-element", 0, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "z3", [], "unsat"),
     ("z3-quantified-array-one-element", 1, "cvc5", [], "unsat"),
+    ("z3-optimize-as-array", 1, "z3", [], "sat (objectives ( 1) )"),
     ("z3-reduce-args-map-wrong-sat", 0, "z3", [], "sat unsat"),
     ("z3-reduce-args-map-wrong-sat", 1, "z3", [], "sat unsat"),
     ("z3-seq-contains-array-wrong-sat", 0, "z3", [], "sat"),
