@@ -14,14 +14,15 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from base.files import put_json
 from base.locks import lock_folder
+from base.steps import Steps, Tick, unseen
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
@@ -36,10 +37,6 @@ from solvers.running.runner import Runner
 
 TESTS = "tests"
 SCORE = "score.json"
-Tick = Callable[[int, int], None]
-"""Shows how much is done, and the total."""
-Bar = Callable[[str], AbstractContextManager[Tick]]
-"""Shows the progress of a step, by its name."""
 # In the folder of a run: how the fuzzer ended, and when it wrote each test.
 _RUN = "fuzzer.json"
 _STOPPED = "interrupted"
@@ -82,20 +79,12 @@ class FuzzerRun:
         return cls(tests, kept["seconds"], kept["ended"], Counter(kept["skipped"]))
 
 
-def _no_tick(done: int, total: int) -> None:
-    pass
-
-
-def _no_bar(step: str) -> AbstractContextManager[Tick]:
-    return nullcontext(_no_tick)
-
-
 def run_fuzzer(
     command: Sequence[str],
     folder: Path,
     limits: FuzzerLimits,
     stop: threading.Event | None = None,
-    tick: Tick = _no_tick,
+    tick: Tick = lambda done, total: None,
 ) -> FuzzerRun:
     """Run a fuzzer in a new folder; ``{}`` in its command stands for the folder of its tests.
 
@@ -275,7 +264,7 @@ def score(
     limits: FuzzerLimits,
     repeats: int = 1,
     stop: threading.Event | None = None,
-    bar: Bar = _no_bar,
+    steps: Steps = unseen,
 ) -> Iterator[dict[str, Any]]:
     """Run a fuzzer ``repeats`` times and yield the document of ``score.json`` after each; ``{seed}`` in the
     command stands for the number of the run, from 1. Runs that the folder has are not repeated.
@@ -295,14 +284,14 @@ def score(
             yield {**document, "runs": runs}
         for number in range(len(runs) + 1, repeats + 1):
             argv = [part.replace("{seed}", str(number)) for part in command]
-            with bar(f"run {number} of {repeats}: seconds of fuzzing") as tick:
+            with steps(f"run {number} of {repeats}: seconds of fuzzing") as tick:
                 try:
                     run = _fuzz(argv, folder / f"run-{number}", limits, stop, tick)
                 except DifftestError:
                     _discard(folder, number)
                     raise
             found = []
-            with bar(f"run {number} of {repeats}: tests run on releases") as tick:
+            with steps(f"run {number} of {repeats}: tests run on releases") as tick:
                 for hit in judge.hits(run, limits.seconds, stop):
                     found.append(hit)
                     tick(len(found), len(run.tests))

@@ -16,6 +16,7 @@ from corpus.vacuum import vacuum
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import CorpusFile, Json, comma_separated
 from exhume.screens.console import out, print_json, say
+from exhume.screens.wording import command_line
 
 group = typer.Typer(
     cls=PlainGroup,
@@ -87,7 +88,7 @@ def select_command(
         print_json({"path": str(out_file), **asdict(report)})
     else:
         out.print(f"{out_file}: {report.formulas} of {report.of} formulas")
-        say(f"next: exhume learn --corpus {out_file}")
+        say(f"next: {command_line('learn', '--corpus', out_file)}")
 
 
 @group.command("verify")
