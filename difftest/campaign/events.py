@@ -17,6 +17,9 @@ from solvers.running.outcomes import Outcome, Verdict
 INTERNAL_ERRORS = "internal errors"
 """The kind of the counts of bugs in exhume that kept a hunt from doing something, by exception."""
 
+PROCESSOR_TIME = "processor time"
+"""The kind of the count of processor time: of exhume, its workers on this machine, and all solvers."""
+
 
 @dataclass(frozen=True, slots=True)
 class TestDone:
@@ -67,8 +70,9 @@ class WorkerNotice:
 class HuntSummary:
     """What a hunt came to.
 
-    ``seconds`` is wall time; ``solver_seconds`` adds up what ran inside solvers, over all jobs and with the
-    runs that confirm. ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
+    ``seconds`` is wall time; ``cpu_seconds`` is processor time of exhume and all solvers on this machine;
+    ``solver_seconds`` adds up the wall time inside solvers, over all jobs and with the runs that confirm.
+    ``duplicates`` counts tests that showed a finding again, ``unconfirmed`` candidates
     dropped. ``cross_checks`` counts (owner, judge, result) of models that another solver checked,
     ``statistics`` further things, by kind and name. Of a campaign that was resumed, everything is counted
     from its beginning. ``problem`` says what ended the hunt before its time, ``refusals`` which solvers
@@ -90,12 +94,18 @@ class HuntSummary:
     refusals: tuple[Refusal, ...] = ()
     arms: tuple[ArmState, ...] = ()
 
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time, user and system; 0 for campaigns of versions that did not measure it."""
+        return cpu_seconds(self.statistics)
+
     def to_json(self) -> dict[str, Any]:
         """The document that ``hunt --json`` prints."""
         return {
             "tests": self.tests,
             "decided": self.decided,
             "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.cpu_seconds, 3),
             "solver_seconds": round(self.solver_seconds, 3),
             "outcomes": {
                 name: {str(outcome): counts.get(outcome, 0) for outcome in Outcome}
@@ -121,6 +131,11 @@ class HuntSummary:
             for name in _COUNTED:
                 row[name] = round(row[name] + getattr(arm, name), 3)
         return list(rows.values())
+
+
+def cpu_seconds(statistics: Mapping[str, Mapping[str, int]]) -> float:
+    """The processor time among the further counts of a campaign."""
+    return statistics.get(PROCESSOR_TIME, {}).get("milliseconds", 0) / 1e3
 
 
 # What is counted for each strategy.

@@ -253,6 +253,7 @@ class _Hunt:
                     f"{name} does not know {len(refused)} of the settings that --modes tries: skipped"
                 )
             yield from self._work()
+            self.tally.measure()
             self._commit("interrupted" if self._is_interrupted() else "finished")
         except KeyboardInterrupt:
             self.interrupted = True

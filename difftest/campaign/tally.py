@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import psutil
 
+from difftest.campaign.events import PROCESSOR_TIME
 from difftest.campaign.executor import RunResult
 from difftest.campaign.modes import base_name
 from difftest.campaign.refusals import first_words
@@ -33,6 +34,7 @@ class Tally:
         self.refusals: dict[str, str] = {}
         """What each solver said to the first test that it refused."""
         self.memory = 0
+        self._cpu_seconds = _measure()[1]
         self._found: deque[float] = deque()
         self._changes = Changes()
         if loaded:
@@ -137,15 +139,28 @@ class Tally:
         return len(self._found)
 
     def measure(self) -> None:
-        """Measure how much resident memory exhume and all solvers hold."""
-        ours = psutil.Process()
-        self.memory = 0
-        for process in (ours, *ours.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):  # it ended meanwhile
-                self.memory += process.memory_info().rss
+        """Measure the memory of exhume and all solvers, and their processor time since the last call."""
+        self.memory, cpu_seconds = _measure()
         self._changes.memory = max(self._changes.memory, self.memory)
+        # Less than before: a process ended after its parent, so that its time is not known any more.
+        if (spent := cpu_seconds - self._cpu_seconds) > 0:
+            self.add(PROCESSOR_TIME, {"milliseconds": round(spent * 1e3)})
+        self._cpu_seconds = cpu_seconds
 
     def take(self) -> Changes:
         """What happened since the last time."""
         changes, self._changes = self._changes, Changes()
         return changes
+
+
+def _measure() -> tuple[int, float]:
+    """Bytes resident, and seconds of processor time (user and system), of this process, its descendants, and
+    the descendants that they waited for.
+    """
+    ours = psutil.Process()
+    memory, seconds = 0, 0.0
+    for process in (ours, *ours.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            memory += process.memory_info().rss
+            seconds += sum(process.cpu_times()[:4])  # its own and that of children, both user and system
+    return memory, seconds

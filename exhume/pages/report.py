@@ -17,6 +17,7 @@ from typing import Any
 
 from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
+from difftest.campaign.events import cpu_seconds
 from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import FindingState, NoCampaign, StoredCampaign
@@ -272,6 +273,8 @@ def _cards(campaign: StoredCampaign | None, found: Sequence[_Finding]) -> list[t
         decided = sum(bucket.decided for bucket in campaign.buckets)
         cards += [("tests", f"{tests:,}"), ("decided", f"{decided:,}")]
         cards += [("wall time", _span(campaign.seconds))]
+        if spent := cpu_seconds(campaign.statistics):
+            cards += [("processor time", _span(spent))]
         cards += [("tests a second", f"{tests / campaign.seconds:.1f}")] if campaign.seconds else []
     return cards
 

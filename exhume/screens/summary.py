@@ -28,6 +28,8 @@ def show_summary(summary: HuntSummary) -> None:
             f"API fuzzing: {counted(calls, 'call')} ({rate:.0f} a second): {calls_line(summary.statistics)}"
         )
     show_outcomes(summary.outcomes)
+    if summary.cpu_seconds:
+        out.print(f"processor time of exhume and the solvers: {summary.cpu_seconds:.1f} s")
     if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
         out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
     if summary.cross_checks:

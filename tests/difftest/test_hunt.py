@@ -87,6 +87,7 @@ def test_tests_on_which_all_agree_are_decided_and_nothing_is_written(
     assert list((tmp_path / "out" / "findings").iterdir()) == []
     assert summary.seconds > 0
     assert 0 < summary.solver_seconds <= summary.seconds
+    assert summary.cpu_seconds > 0
 
 
 def test_a_liar_is_found_confirmed_and_written_up(
@@ -717,7 +718,7 @@ def test_a_test_that_kills_its_supervisor_is_a_refusal_and_no_end(
 def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: Solver, tmp_path: Path) -> None:
     _, summary = run([make_test(TEXT, known=("unsat",))], [honest], tmp_path)
     document = json.loads(json.dumps(summary.to_json()))
-    counts = ["tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"]
+    counts = ["tests", "decided", "seconds", "cpu_seconds", "solver_seconds", "outcomes", "models_crossed"]
     counts += ["duplicates", "unconfirmed", "refusals", "findings", "strategies", "statistics"]
     assert list(document) == counts
     assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]

@@ -49,7 +49,7 @@ def test_solvers_that_disagree_are_a_finding(
     )
     assert ended.code == 1
     document = ended.json
-    counts = {"tests", "decided", "seconds", "solver_seconds", "outcomes", "models_crossed"}
+    counts = {"tests", "decided", "seconds", "cpu_seconds", "solver_seconds", "outcomes", "models_crossed"}
     counts |= {"duplicates", "unconfirmed", "refusals", "statistics"}
     assert set(document) == {*counts, "findings", "strategies"}
     assert (document["tests"], document["decided"]) == (3, 3)
