@@ -24,7 +24,8 @@ from solvers.abilities import QUESTIONS
 from tests.conftest import make_starter
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/results/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 BLOCK = re.compile(r"^```(?:console)?\n(\$ .*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 
@@ -226,7 +227,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_files_that_pages_name_exist() -> None:
-    for page in ROOT.glob("docs/*.md"):
+    for page in DOCS:
         text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
         named = re.findall(r"`((?:[a-z]\w*/)+\w+\.(?:py|toml|sql|smt2))[`:]", text)
         ours = [name for name in named if (ROOT / name.split("/")[0] / "__init__.py").exists()]

@@ -7,7 +7,7 @@ slowdown count for less than a wrong answer (``FindingClass.reward``). An arm's 
 time is how often a draw from its posterior is the highest. The draws are those of a posterior
 that knows ``sharpness`` times as much: a hunt of minutes with ten arms is over before the posteriors are
 narrow, and causes are found once, so to know the best arm exactly is worth less than to use a good one early.
-Replays of recorded campaigns chose the constants (``scripts/bench_bandit``, docs/results.md).
+Replays of recorded campaigns chose the constants (``scripts/bench_bandit``, docs/results/history.md).
 
 ``even`` of the time is split evenly, so that every arm is still tried. Old rewards count less, so that an arm
 whose bugs are all found gets less time: by half for each ``share`` of the time so far, which is at least

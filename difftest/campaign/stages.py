@@ -42,7 +42,7 @@ class Stage:
 
 # Nine in ten of the tests that are decided at all are decided within 50 ms (measured on generated tests), so
 # the first limit is short. The others keep hard tests in the hunt for a few percent of its time: hunts find
-# nearly everything within the first (docs/results.md, "Time limits").
+# nearly everything within the first (docs/results/oracles.md, "Time limits").
 DEFAULT_STAGES = (Stage(0.1, 1.0), Stage(1.0, 0.02), Stage(10.0, 0.08))
 
 
