@@ -187,6 +187,7 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
     ("z3-horn-inlined-model", "z3", [], ("(define-fun P ((x!0 Int)) Bool\n    true)",)),
     ("z3-horn-inlined-model", "z3", ["fp.xform.inline_eager=false"], ("P ((x!0 Int)) Bool\n    false)",)),
     ("z3-project-quantifier-segfault", "z3", [], SEGV),
+    ("z3-bvarray2uf-distinct-segfault", "z3", [], SEGV),
     ("cvc5-fp-round-to-integral", "cvc5", ["--fp-exp"], "unsat"),
     ("cvc5-fp-invalid-model", "cvc5", ["--fp-exp", "--check-models"], (INVALID["cvc5"],)),
     ("cvc5-debug-check-models-piand-abort", "cvc5", [], ABRT),
