@@ -1,0 +1,6 @@
+(declare-const a Real)
+(assert (not (is_int a)))
+(assert (<= a 20.5))
+(maximize a)
+(check-sat)
+(get-objectives)
