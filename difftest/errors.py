@@ -17,6 +17,10 @@ class BadOutput(DifftestError):
     """The output folder cannot be created or written."""
 
 
+class InUse(BadOutput):
+    """Another process works in the folder."""
+
+
 class NotShown(DifftestError):
     """A file, a trace or a finding does not show the expected bug."""
 

@@ -19,14 +19,14 @@ from typing import Self
 import duckdb
 import msgspec
 
-from base.locks import lock_folder
 from corpus.errors import storage_full
 from corpus.store import connect
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import BUGS, UNVERIFIED, Benchmark, Bug, Seen, Trigger, Unverified, write_records
 from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.shelf import Shelf
-from difftest.errors import BadOutput, DifftestError
+from difftest.claims import claim_folder
+from difftest.errors import DifftestError
 from solvers.running.outcomes import Outcome
 from solvers.running.pool import RunnerPool
 from solvers.running.runner import Runner
@@ -87,13 +87,7 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = lock_folder(folder)
-        except BlockingIOError:
-            raise BadOutput(f"{folder}: another build uses this folder; wait for it or stop it") from None
-        except OSError as problem:
-            raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+        self._lock = claim_folder(folder, "build")
         self.folder = folder
         try:
             if not (folder / FILE).exists():

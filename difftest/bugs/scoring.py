@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
-from base.locks import lock_folder
 from base.steps import Steps, Tick, unseen
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
 from difftest.bugs.symptoms import Symptom, have_one_cause
+from difftest.claims import claim_folder
 from difftest.errors import BadOutput, DifftestError, writing
 from difftest.found_files import why_not
 from difftest.triage.key import Key
@@ -306,13 +306,7 @@ def score(
 @contextmanager
 def _claimed(folder: Path) -> Iterator[None]:
     """A folder, made if it is missing, that no other score uses at the same time."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = lock_folder(folder)
-    except BlockingIOError:
-        raise BadOutput(f"{folder}: another score uses this folder; wait for it or stop it") from None
-    except OSError as problem:
-        raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+    lock = claim_folder(folder, "score")
     try:
         yield
     finally:

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from base.locks import lock_folder
 from difftest.campaign.stored import (
     COUNTS,
     FILE,
@@ -28,7 +27,6 @@ from difftest.campaign.stored import (
     Again,
     ArmState,
     Changes,
-    InUse,
     NoCampaign,
     SettingsDiffer,
     read_campaign,
@@ -36,6 +34,7 @@ from difftest.campaign.stored import (
     rename_theories,
     to_row,
 )
+from difftest.claims import claim_folder
 from difftest.errors import BadOutput
 
 # Seconds; a short campaign is counted second by second, the buckets of a longer one get wider.
@@ -199,15 +198,7 @@ def lock_campaign(out: Path) -> int:
     """Lock the folder of a campaign, made if need be: no file is left behind, and the lock ends with the
     process. A descriptor to be closed; BadOutput or InUse.
     """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        return lock_folder(out)
-    except BlockingIOError:
-        raise InUse(
-            f"{out}: another campaign uses this folder{_holder(out)}; wait for it or stop it"
-        ) from None
-    except OSError as problem:
-        raise BadOutput(f"cannot write findings to {out}: {problem.strerror or problem}") from problem
+    return claim_folder(out, "campaign", _holder)
 
 
 def _holder(out: Path) -> str:

@@ -148,10 +148,6 @@ class NoCampaign(BadOutput):
     """There is no campaign in the folder to resume."""
 
 
-class InUse(BadOutput):
-    """Another process works on the campaign."""
-
-
 @dataclass(slots=True)
 class ArmState:
     """How one arm stands, as it is stored; see the table ``arm``."""

@@ -17,7 +17,8 @@ from difftest import find_solvers
 from difftest.campaign.files import FileTests
 from difftest.campaign.merging import merge_findings
 from difftest.campaign.state import lock_campaign
-from difftest.campaign.stored import InUse, read_campaign
+from difftest.campaign.stored import read_campaign
+from difftest.errors import InUse
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history

@@ -46,7 +46,8 @@ from difftest import (
 from difftest.campaign import upgrading
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
-from difftest.campaign.stored import InUse, SettingsDiffer, read_campaign
+from difftest.campaign.stored import SettingsDiffer, read_campaign
+from difftest.errors import InUse
 from difftest.triage.folder import read_document
 from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import read_known

@@ -27,13 +27,12 @@ from difftest.campaign.stored import (
     ArmState,
     Changes,
     FindingState,
-    InUse,
     NoCampaign,
     SettingsDiffer,
     read_campaign,
 )
 from difftest.campaign.tally import Tally
-from difftest.errors import BadOutput
+from difftest.errors import BadOutput, InUse
 from solvers.running.outcomes import Verdict
 
 FOUND = FindingState("id1", "crash", "z3", "crash|z3|a.cpp:1", "crash-id1", "skeletons", 7, 1, 1000.0)
@@ -123,7 +122,7 @@ def test_no_campaign_or_a_damaged_one_is_reported(tmp_path: Path) -> None:
         with pytest.raises(NoCampaign, match="cannot be read as a campaign"):
             look()
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadOutput, match="cannot write findings"):
+    with pytest.raises(BadOutput, match="file: it is not a folder"):
         CampaignState.open(tmp_path / "file", {})
 
 
