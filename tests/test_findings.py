@@ -47,6 +47,8 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
         ["--check-proofs", "--proof-check=eager"],
         ("ARITH_POLY_NORM",),
     ),
+    ("cvc5-boolean-value-contradiction", 0, "cvc5", [], "sat ((q false) (r true) ((= r q) true))"),
+    ("cvc5-boolean-value-contradiction", 1, "cvc5", [], "sat (((= r q) true) ((ite (= r q) 1 2) 2))"),
     ("cvc5-check-after-limit-model-abort", 0, "cvc5", ["--incremental"], ("model_manager.cpp:129",)),
     ("cvc5-core-misses-named-assertion", 0, "cvc5", [], "unsat ( second )"),
     ("cvc5-core-misses-named-assertion", 1, "cvc5", [], "sat"),
@@ -203,6 +205,7 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
 _KIND = "Cannot handle assertion with term of kind"
 # What safe mode says against the input of a finding without a program; empty: it shows.
 REFUSED = {
+    "cvc5-boolean-value-contradiction": "",
     "cvc5-core-misses-named-assertion": "",
     "cvc5-debug-check-models-incomplete-abort": "",
     "cvc5-nested-array-wrong-sat": "expert option arrays-exp cannot be set in safe mode.",
