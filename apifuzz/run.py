@@ -346,6 +346,7 @@ class Run:
             self.refused.append((line.number, f"{line.action}: {reason}"))
             self._write(f"refused ; {' '.join(str(reason).split())[:200]}\n")
             raise
+        self._lacks_instance &= not is_new
         if made:
             self._write(print_return(map(str, made)) + "\n")
         return made

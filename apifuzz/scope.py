@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from apifuzz.chance import Chance
@@ -58,16 +58,16 @@ class Scope:
 def draw_scope(
     known: frozenset[str],
     known_features: frozenset[Feature],
-    theories: Iterable[str],
+    theories: Sequence[str],
     quantifiers: bool | None,
     chance: Chance,
     required: frozenset[Feature] = frozenset(),
 ) -> Scope:
-    """A scope within what the solver knows. ``theories``, where any are given, are taken as they are, the
-    features ``required`` are always on; ``quantifiers`` None leaves them to chance.
+    """A scope within what the solver knows: of ``theories`` those that it knows, or drawn ones where none are
+    given. The features ``required`` are always on; ``quantifiers`` None leaves them to chance.
     """
     named = [name for name in theories if name in known]
-    if not named:
+    if not theories:
         named = _draw_theories(sorted(known - {"Core"}), chance)
     chosen = {"Core", *named}
     chosen.update(n for name in named for n in default_theories().theories[name].needs if n in known)
@@ -115,13 +115,14 @@ _ALL_SHARE = 0.3
 
 
 def draw_logic(scope: Scope, higher_order: bool, chance: Chance) -> str:
-    """``ALL`` (``HO_ALL`` with functions as arguments), or the standard logic of what the scope has."""
-    if higher_order:
-        return "HO_ALL"
+    """The standard logic of what the scope has, or ``ALL``: ``HO_ALL`` where operators of the run (z3's
+    arrays have some) take functions as arguments.
+    """
+    every = "HO_ALL" if higher_order else "ALL"
     if chance.happens(_ALL_SHARE) or not scope.theories <= _NAMED:
-        return "ALL"
+        return every
     name = ("" if scope.quantifiers else "QF_") + _name(scope)
-    return name if name in STANDARD else "ALL"
+    return name if name in STANDARD else every
 
 
 def _name(scope: Scope) -> str:
@@ -133,4 +134,5 @@ def _name(scope: Scope) -> str:
     numbers = ("I" if "Ints" in scope.theories else "") + ("R" if "Reals" in scope.theories else "")
     if numbers:
         letters.append(f"N{numbers}A")
-    return "".join(letters) or "UF"
+    name = "".join(letters) or "UF"
+    return "AX" if name == "A" else name

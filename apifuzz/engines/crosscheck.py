@@ -112,6 +112,7 @@ class CrossCheck(Engine):
 
     def sibling(self) -> Engine:
         other = CrossCheck(self.first.sibling(), self.second.sibling())
+        other.random.seed(self.random.getrandbits(32))
         other._equations = self._equations
         other._parted = self._parted
         return other

@@ -136,13 +136,13 @@ class TextEngine(TableEngine):
 
     def _set_up(self, command: str) -> None:
         """A command that has to be repeated after a reset."""
+        self.emit(command)  # it raises where the solver refuses the command: then it is not repeated
         self._setup.append(command)
-        self.emit(command)
 
     def declare(self, command: str) -> None:
         """A declaration, which a reset takes away though the run keeps it."""
-        self._declared.append(command)
         self.emit(command)
+        self._declared.append(command)
 
     def set_logic(self, logic: str) -> None:
         self._logic = logic

@@ -28,6 +28,9 @@ def at_once(trace: Trace) -> Trace:
                 )
             case "reset" | "reset-assertions":
                 levels = [[]]
+            case "new" | "delete":
+                levels = [[]]
+                kept.append(line)
             case "assert":
                 levels[-1].append(line)
             case "check-sat" | "check-sat-assuming":

@@ -272,7 +272,8 @@ def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
     """Whether the run of a program ended as the fault did; not ``exact``: lines of a crash's file may differ,
     as they do from release to release.
     """
-    if fault.kind == faults.CRASH and run.ended == "exit" and run.signal:
+    # Status 1 is also that of a Python error.
+    if fault.kind == faults.CRASH and run.ended == "exit" and (run.signal or (run.code or 0) > 1):
         shown = _died(run, "").fault
         if shown is None:
             return False

@@ -105,6 +105,10 @@ class CallsStrategy:
         """What run ``index`` is made on."""
         return self.setups[index % len(self.setups)]
 
+    def looks_for_leaks(self, index: int) -> bool:
+        """Whether run ``index`` is repeated to look for leaks: each setup's turn comes equally often."""
+        return bool(self.leaks) and index // len(self.setups) % self.leaks == self.leaks - 1
+
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Their numbers: a run is drawn where it is made."""
         return (GeneratedTest(index, "", self.name) for index in range(start, stop))
@@ -132,7 +136,7 @@ class CallsPerformer:
         strategy, index = self._strategy, task.name.index
         setup, runner = strategy.setup_of(index), self._runner(index)
         result = runner.generate(strategy.drawing, run_seed(strategy.seed, index), strategy.limits)
-        if result.outcome == "done" and strategy.leaks and index % strategy.leaks == strategy.leaks - 1:
+        if result.outcome == "done" and strategy.looks_for_leaks(index):
             repeated = runner.repeat(result.trace, strategy.limits)
             if repeated.fault is not None:
                 result = replace(result, outcome="fault", fault=repeated.fault)

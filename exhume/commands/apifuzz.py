@@ -153,9 +153,10 @@ def run_command(
         comma_separated(only_options),
         calls,
     )
-    _check_theories(drawing.theories)
+    setup = _setup(solver, cross_check, check_witnesses)
+    _check_theories(drawing.theories, setup)
     strategy = CallsStrategy(
-        (_setup(solver, cross_check, check_witnesses),),
+        (setup,),
         seed,
         drawing,
         limits_of(limit),
@@ -223,13 +224,23 @@ def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _check_theories(names: tuple[str, ...]) -> None:
+def _check_theories(names: tuple[str, ...], setup: Setup) -> None:
+    """Raises BadParameter where a name is no theory, or one that the solvers do not have."""
+    from apifuzz.operators import known_theories
     from smtlib import default_theories
 
+    if not names:
+        return
     known = sorted(default_theories().theories)
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; the theories are {', '.join(known)}")
+    engine = setup.make()
+    own = known_theories(engine.families, engine.capabilities())
+    if lacking := [name for name in names if name not in own]:
+        raise typer.BadParameter(
+            f"{setup.title} does not have {', '.join(lacking)}; it has {', '.join(sorted(own))}"
+        )
 
 
 group.command("replay")(replay_command)

@@ -28,7 +28,7 @@ _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
 def campaign_plots(campaign: StoredCampaign | None) -> list[Plot]:
     """Plots of tests over time and of outcomes per solver, strategy and theory; empty without a campaign."""
-    if campaign is None or not campaign.buckets:
+    if campaign is None or not campaign.buckets or not campaign.runs:
         return []
     plots = [_over_time(campaign)]
     per_solver: dict[str, Counter[str]] = defaultdict(Counter)

@@ -318,6 +318,7 @@ def _small(svg: str) -> str:
     """The drawing without names that nothing refers to, without indentation, and with tenths of a point."""
     used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
     svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
-    svg = re.sub(r"(?<=[\s\"(-])(\d+\.\d)\d+", r"\1", svg)
+    # In tags alone: the text of a plot has releases such as 4.12.2.
+    svg = re.sub(r"(?<=[\s\"(-])(\d+\.\d)\d+(?=[^<>]*>)", r"\1", svg)
     svg = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", svg))
     return re.sub(r"<g>(<(?:path|use|text) [^<]*(?:/>|</text>))</g>", r"\1", svg)

@@ -126,7 +126,8 @@ class Conversation:
                 except BrokenPipeError:
                     return  # It may have answered before it ended.
         finally:
-            self._selector.unregister(self._in)
+            with contextlib.suppress(KeyError):  # closed, since the time is over
+                self._selector.unregister(self._in)
 
     def _wait(self, deadline: float) -> bool:
         """Wait for something to read, or for room to write; whether the process can still answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -78,6 +79,8 @@ def test_both_kinds_are_found_in_one_campaign(fake: Fake, tmp_path: Path, bandit
 def test_the_arm_takes_the_solvers_of_the_hunt(tmp_path: Path) -> None:
     strategy = strategy_for(["z3", "z3==4.8.5", "cvc5"], 7, tmp_path)
     assert strategy.classes == ["z3", "cvc5", "z3+cvc5"]
+    looked = [strategy.class_of(index) for index in range(450) if strategy.looks_for_leaks(index)]
+    assert Counter(looked) == {"z3": 3, "cvc5": 3, "z3+cvc5": 3}
     assert [strategy.class_of(index) for index in (0, 4, 5)] == ["z3", "cvc5", "z3+cvc5"]
     assert {entry.cause.solver for entry in strategy.known if entry.cause} == {"z3", "cvc5"}
     with pytest.raises(EngineMissing, match="none of them is a solver of this hunt"):

@@ -360,6 +360,15 @@ def test_the_value_of_an_array_is_said_element_by_element() -> None:
     assert second.perform(calls.CheckSat()) is Answer.UNSAT
 
 
+def test_a_second_instance_draws_from_the_seed_of_the_call() -> None:
+    states = []
+    for _ in range(2):
+        engine = Kit().engine
+        engine.random.seed(7)
+        states.append(engine.sibling().random.getstate())
+    assert states[0] == states[1]
+
+
 def test_reset_keeps_terms_and_options() -> None:
     kit = Kit("produce-models")
     p = kit.constant("p", BOOL)

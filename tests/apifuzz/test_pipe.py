@@ -207,6 +207,17 @@ def test_a_model_is_a_list(command: str) -> None:
     assert caught.value.kind == "print"
 
 
+def test_what_a_solver_refuses_is_not_repeated_in_a_sibling(command: str) -> None:
+    _, engine = repeat(command)
+    assert isinstance(engine, PipeEngine)
+    with pytest.raises((Unsupported, Rejected, Misbehaviour)):
+        engine.declare("(declare-nonsense x)")
+    other = engine.sibling()
+    assert isinstance(other, PipeEngine)
+    assert "(declare-const p Bool)" in other.commands and not any("nonsense" in c for c in other.commands)
+    other.perform(calls.Delete())
+
+
 def test_a_hanging_solver_is_stopped_and_the_run_continues_without_it(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

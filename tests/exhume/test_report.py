@@ -128,6 +128,14 @@ def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
     assert len(ids) == len(set(ids))
 
 
+def test_plots_name_releases_in_full(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "findings").mkdir()
+    campaign(tmp_path, solver="z3-4.12.2")
+    assert exhume("report", tmp_path).code == 0
+    drawn = re.findall(r"<svg.*?</svg>", (tmp_path / "report.html").read_text(), re.S)
+    assert any(">z3-4.12.2<" in drawing for drawing in drawn)
+
+
 @pytest.mark.parametrize(
     ("length", "unit", "end"),
     [(36, "seconds", "36.00"), (1800, "minutes", "30.00"), (36_000, "hours", "10.00")],

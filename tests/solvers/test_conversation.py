@@ -56,6 +56,11 @@ def test_what_is_not_always_answered_is_not_waited_for(answer: str, reported: st
     conversation.close()
 
 
+def test_time_that_is_over_while_writing_is_no_answer() -> None:
+    with pytest.raises(NoAnswer, match="no answer within"):
+        talk("import time; time.sleep(60)", 0.5).ask("x" * 200_000)
+
+
 def test_a_processor_is_used_for_a_number_of_seconds_only() -> None:
     conversation = talk("input()\nwhile True: pass", 60.0, 1)
     with pytest.raises(Ended) as ended:

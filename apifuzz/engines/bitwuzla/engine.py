@@ -184,6 +184,7 @@ class BitwuzlaEngine(TableEngine):
     def sibling(self) -> Engine:
         """A second instance on the same term manager."""
         other = BitwuzlaEngine(self.session)
+        other.random.seed(self.random.getrandbits(32))
         other.new()
         for name in _BY_OPTION:
             other.settings.set(name, "true")

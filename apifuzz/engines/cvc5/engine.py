@@ -144,6 +144,7 @@ class Cvc5Engine(TableEngine):
 
     def sibling(self) -> Cvc5Engine:
         other = Cvc5Engine()
+        other.random.seed(self.random.getrandbits(32))
         own = self.session
         session = Session(other.random, own.manager, definitions=own.definitions)
         session.start()
