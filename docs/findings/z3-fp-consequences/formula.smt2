@@ -1,0 +1,5 @@
+(declare-const p Bool)
+(declare-const x (_ BitVec 1))
+(assert (=> p (= ((_ to_fp_unsigned 5 11) RNE x) (_ +zero 5 11))))
+(get-consequences (p) (x))
+(check-sat-assuming ((not (= x #b0))))

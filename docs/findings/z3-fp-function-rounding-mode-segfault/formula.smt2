@@ -1,0 +1,6 @@
+(declare-fun f ((_ FloatingPoint 3 5) (_ BitVec 62)) (_ FloatingPoint 3 5))
+(declare-const m RoundingMode)
+(declare-const k (_ BitVec 62))
+(define-fun x () (_ FloatingPoint 3 5) (fp #b0 #b001 #b1000))
+(assert (fp.eq x (f (fp.roundToIntegral m x) k)))
+(check-sat)
