@@ -161,6 +161,13 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-optimize-as-array", 1, "z3", [], "sat (objectives ( 1) )"),
     ("z3-reduce-args-map-wrong-sat", 0, "z3", [], "sat unsat"),
     ("z3-reduce-args-map-wrong-sat", 1, "z3", [], "sat unsat"),
+    (
+        "z3-soft-constraints-contradict",
+        0,
+        "z3",
+        [],
+        "sat (objectives (x 0) (y 0) (first 0) (second 0) ) ((z 1.0))",
+    ),
     ("z3-seq-contains-array-wrong-sat", 0, "z3", [], "sat"),
     ("z3-seq-contains-array-wrong-sat", 1, "z3", [], "unsat"),
     ("z3-sls-strings-not-implemented", 0, "z3", ["smt.sls.enable=true"], ("Line: 338",)),
