@@ -164,6 +164,7 @@ class Run:
         theories, needed = settings.theories, frozenset[Feature]()
         if not theories and settings.feed is not None and self.random.happens(_FED_SHARE):
             theories, needed = settings.feed.draw_needs(self.random)
+            theories = tuple(name for name in theories if name in known)
         self.scope = draw_scope(known, features, theories, settings.quantifiers, self.random, needed)
         self.producers = draw_producers(self.available_options, settings.options, self.random)
         kept = {name for name, _ in (*self.capabilities.required_options, *settings.fixed_options)}

@@ -41,7 +41,7 @@ import contextlib
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -370,11 +370,15 @@ def to_row(record: ArmState | Again | FindingState) -> list[object]:
     return [json.dumps(dict(value)) if isinstance(value, Mapping) else value for value in values]
 
 
+# SQLite stores text in a column of numbers; a damaged file may have some.
+_NUMBERS: Mapping[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": float}
+
+
 def _from_row(kind: type[_Record], row: Sequence[Any]) -> _Record:
     """The opposite of ``to_row``."""
     values: list[Any] = []
     for field_, value in zip(fields(kind), row, strict=True):
         if str(field_.type).startswith("Mapping"):
             value = json.loads(value)
-        values.append(bool(value) if field_.type == "bool" else value)
+        values.append(_NUMBERS.get(str(field_.type), lambda other: other)(value))
     return kind(*values)

@@ -133,6 +133,7 @@ def test_no_campaign_or_a_damaged_one_is_reported(tmp_path: Path) -> None:
         "delete from setting where name = 'bucket_seconds'",
         "insert into outcome values (0, 'strategy', 's', 'z3', 'nonsense', 1)",
         "insert into arm values ('s', '', 1, 0, 0, 0, 0, 0, 0, '[')",
+        "update run set started = 'soon'",
     ],
 )
 def test_a_damaged_value_is_reported_with_the_file(tmp_path: Path, damage: str) -> None:
