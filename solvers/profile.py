@@ -39,6 +39,10 @@ class Says(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Messages of its own model check."""
     not_about_formula: tuple[re.Pattern[str], ...] = ()
     """Error messages after which it still works on the formula as given."""
+    unexpected: tuple[re.Pattern[str], ...] = ()
+    """Error messages in place of an answer, because the script's ``:status`` is another one; group 1 is the
+    answer.
+    """
     output: tuple[re.Pattern[str], ...] = ()
     """Beginnings of other lines that only this solver prints."""
     unsupported: tuple[re.Pattern[str], ...] = ()

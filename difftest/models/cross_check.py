@@ -170,13 +170,16 @@ def ask_for_model(
 
 
 def asking(script: Script, check: int) -> bytes:
-    """``script`` up to check-sat number ``check``, without what prints, and a ``get-model`` after it."""
+    """``script`` up to check-sat number ``check``, without what prints and without ``:status``, which may be
+    wrong, and a ``get-model`` after it.
+    """
     last = script.checks[check]
-    kept = [
-        script.data[command.start : command.end]
+    texts = [
+        (command.name, script.data[command.start : command.end])
         for command in script.commands
         if command.end <= last.end and command.name not in SILENCED
     ]
+    kept = [text for name, text in texts if name != "set-info" or b":status" not in text]
     return _MODELS + b"\n".join(kept) + b"\n(get-model)\n"
 
 

@@ -90,6 +90,7 @@ _TIME = re.compile(r"^timeout$|interrupted by timeout|\b(?:canceled|cancelled)\b
 _REASON = re.compile(r"^unknown \([A-Z_]+\)$")
 _POSITION = re.compile(r"line (\d{1,9}),? column (\d{1,9})\b")
 _UNSUPPORTED = {pattern.pattern: pattern for says in _SAYS for pattern in says.unsupported}
+_UNEXPECTED = any_of(pattern for says in _SAYS for pattern in says.unexpected)
 _NOT_ABOUT_FORMULA = any_of(pattern for says in _SAYS for pattern in says.not_about_formula)
 
 
@@ -202,6 +203,9 @@ def _take_answer(reading: _Reading, word: str) -> None:
 
 
 def _take_error(reading: _Reading, message: str) -> None:
+    if (answer := _UNEXPECTED.search(message)) and answer.lastindex:
+        _take_answer(reading, answer[answer.lastindex])
+        return
     if _INVALID_MODEL.search(message):
         reading.note("invalid", message)
         return

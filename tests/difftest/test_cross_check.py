@@ -272,6 +272,7 @@ def test_levels_and_assumptions_are_those_of_the_question(runner: Runner) -> Non
         assert f"(define-fun x () Int {value})" in formula
         assert cross_check(Z3, text, runner, check=check).answers == {"z3": "sat", "cvc5": "sat"}
     assert b"get-value" not in asking(Script(text.encode()), 1)
+    assert b":status" not in asking(Script(f"(set-info :status unsat){text}".encode()), 1)
 
 
 def test_an_experimental_options_word_alone_refutes_nothing(fake: Fake, runner: Runner) -> None:

@@ -288,3 +288,11 @@ def test_what_solvers_approximate_violates_nothing(name: str) -> None:
     text = "(declare-fun a () Real)(assert (> (+ 1 (exp a)) 0))(check-sat)"
     seen = violations(find_solver("z3"), text, name)
     assert seen.tried == {name: {"not defined everywhere: exp": 1}}
+
+
+def test_a_status_is_not_repeated(fake: Fake) -> None:
+    text = "(set-info :status unsat)" + SAT
+    (found,) = violations(
+        fake("say('unsat' if 'assuming' in text else 'sat')"), text, "assumptions"
+    ).violations
+    assert not any(":status" in script for script in found.texts)

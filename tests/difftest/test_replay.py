@@ -42,10 +42,11 @@ def test_rows_come_in_the_order_of_the_files(tmp_path: Path) -> None:
     json.dumps([row.to_json() for result in results for row in result.rows])
 
 
-def test_a_wrong_status_is_a_finding(tmp_path: Path) -> None:
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_a_wrong_status_is_a_finding(tmp_path: Path, solver: str) -> None:
     files = write(tmp_path, a="(set-info :status unsat)" + SAT, b="(set-info :status sat)" + SAT)
-    one, two = replay(files, find_solvers(["z3"]), Limits(20))
-    assert [(f.finding_class, f.solvers) for f in one.findings] == [("soundness", ("z3",))]
+    one, two = replay(files, find_solvers([solver]), Limits(20))
+    assert [(f.finding_class, f.solvers) for f in one.findings] == [("soundness", (solver,))]
     assert two.findings == ()
 
 

@@ -122,6 +122,13 @@ def test_no_question_is_ok_but_decides_nothing() -> None:
     assert (got.outcome, got.is_decided) == (Outcome.OK, False)
 
 
+def test_cvc5s_error_about_another_status_is_the_answer() -> None:
+    error = '(error "Expected result unsat but got sat")\n'
+    got = verdict("(set-info :status unsat)" + ONE, error, code=1, family="cvc5")
+    assert (got.outcome, got.answers) == (Outcome.OK, ("sat",))
+    assert verdict(TWO, "unsat\n" + error, code=1, family="cvc5").answers == ("unsat", "sat")
+
+
 def test_silence_is_a_refusal_that_says_so() -> None:
     got = verdict(ONE, "", "usage: solver FILE\n", code=2, family="other")
     assert (got.outcome, got.detail) == (Outcome.REFUSED, "usage: solver FILE")
