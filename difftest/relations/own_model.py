@@ -10,7 +10,7 @@ from difftest.models.cross_check import own_spelling, put_in
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import State
 from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
-from smtlib.commands import print_command
+from smtlib.commands import RECURSIVE, print_command
 from smtlib.printer import print_term
 from smtlib.terms import postorder
 from solvers.report_form import Kind
@@ -26,10 +26,12 @@ FALSE = (
 
 def _negated(formula: str) -> str | None:
     """The script that asks for an assertion that the model in ``formula`` makes false; None if it leaves a
-    symbol open. Solvers rarely say sat where there are quantifiers, and more often unsat to this.
+    symbol open, as a recursive definition may. Solvers rarely say sat where there are quantifiers, and more
+    often unsat to this.
     """
     state = State.at(Script.of(formula), 0)
-    if state.symbols or state.uninterpreted:
+    is_recursive = any(command.name in RECURSIVE for command in state.commands)
+    if state.symbols or state.uninterpreted or is_recursive:
         return None
     lines = [print_command(command) for command in state.commands if command.name != "assert"]
     terms = [print_term(command.terms[0]) for command in state.commands if command.name == "assert"]

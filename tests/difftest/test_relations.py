@@ -296,3 +296,13 @@ def test_a_status_is_not_repeated(fake: Fake) -> None:
         fake("say('unsat' if 'assuming' in text else 'sat')"), text, "assumptions"
     ).violations
     assert not any(":status" in script for script in found.texts)
+
+
+def test_a_recursive_definition_is_not_negated(fake: Fake) -> None:
+    # Any function is a solution of the definition: with some the assertion holds, with others it does not.
+    asserted = "(assert (forall ((x Int)) (=> (= x 0) (> (f x) 0))))(check-sat)"
+    solver = fake("say('sat', '()')", "z3-odd")
+    rec = f"(define-fun-rec f ((x Int)) Int (f x)){asserted}"
+    assert violations(solver, rec, "own-model").tried == {"own-model": {"held": 1}}
+    plain = rec.replace("-rec", "").replace("(f x))(", "x)(")
+    assert len(violations(solver, plain, "own-model").violations) == 1
