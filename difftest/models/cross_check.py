@@ -217,6 +217,8 @@ def put_in(script: Script, check: int, printed: str) -> WithModel:
     Raises NotCheckable.
     """
     state = State.at(script, check)
+    if state.is_overloaded:
+        raise NotCheckable("an overloaded function")
     arrays = [name for name, (params, sort) in state.ranks.items() if not params and sort.name == "Array"]
     model = read_model(printed, list(state.symbols), state.uninterpreted, arrays)
     formula, open_operators = _total(_text(state, model, closed=True), state.logic, state.ranks)

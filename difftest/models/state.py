@@ -21,6 +21,7 @@ SILENCED = frozenset(
     "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
     "block-model-values dbg-params".split()
 )
+_DECLARING = ("declare-fun", "declare-const")
 
 
 @dataclass(slots=True)
@@ -97,9 +98,15 @@ class State:
         return {
             declaration.name: command
             for command in self.commands
-            if command.name in ("declare-fun", "declare-const")
+            if command.name in _DECLARING
             for declaration in command.declarations
         }
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether two declared symbols have one name."""
+        names = [d.name for c in self.commands if c.name in _DECLARING for d in c.declarations]
+        return len(set(names)) < len(names)
 
     @property
     def ranks(self) -> dict[str, tuple[tuple[Sort, ...], Sort]]:

@@ -215,6 +215,14 @@ def test_what_cannot_be_carried_over_has_a_cause(body: str, cause: str, fake: Fa
     assert (found.cause, found.answers) == (cause.replace("\\", ""), {})
 
 
+def test_models_of_overloaded_functions_are_not_carried_over(runner: Runner) -> None:
+    text = (
+        f"{HEAD}(declare-fun f (Int) Int)(declare-fun f (Real) Real)"
+        "(assert (= (f 1) 2))(assert (= (f 1.0) 3.0))(check-sat)"
+    )
+    assert cross_check(Z3, text, runner, [Z3]).cause == "an overloaded function"
+
+
 def test_functions_for_arrays_become_stores_or_a_quantifier() -> None:
     chain = "(define-fun k ((x Int)) Int (ite (= x 3) 1 (ite (= x 3) 2 7)))"
     text = f"({chain} (define-fun a () (Array Int Int) (_ as-array k)))"
