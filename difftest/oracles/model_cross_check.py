@@ -7,7 +7,6 @@ where nothing else is wrong, and has each checked by one solver of another kind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from difftest.models.cross_check import CrossCheck, check_model
@@ -28,7 +27,7 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     cross_checks: list[CrossCheck] = []
     for owner in seen.trusted:
         verdict = seen.verdicts[owner.name]
-        judge = _judge(owner, seen.trusted)
+        judge = _judge(owner, seen)
         if judge is None or decided(verdict.answers, check) != "sat":
             continue
         if verdict.outcome in (Outcome.OK, Outcome.UNKNOWN):
@@ -46,11 +45,15 @@ def _agreed(seen: Observation, checks: int) -> int | None:
     return None
 
 
-def _judge(owner: Solver, solvers: Sequence[Solver]) -> Solver | None:
-    """Another kind of solver if there is one, else another release or mode; None if it is alone."""
-    others = [solver for solver in solvers if solver is not owner]
-    strangers = [solver for solver in others if solver.kin != owner.kin]
-    return next(iter([*strangers, *others]), None)
+def _judge(owner: Solver, seen: Observation) -> Solver | None:
+    """A solver that did not refuse the test if there is one, of another kind if there is one, else another
+    release or mode; None if it is alone.
+    """
+
+    def rank(solver: Solver) -> tuple[bool, bool]:
+        return seen.verdicts[solver.name].outcome is Outcome.REFUSED, solver.kin == owner.kin
+
+    return min((solver for solver in seen.trusted if solver is not owner), key=rank, default=None)
 
 
 def look(seen: Observation) -> list[Candidate]:

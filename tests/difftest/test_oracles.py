@@ -305,6 +305,14 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
         assert not confirmer(TEXT.replace("> x 1", "< x 1"))
 
 
+def test_a_model_is_judged_by_a_solver_that_reads_the_test(fake: Fake, tmp_path: Path) -> None:
+    liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
+    deaf = fake("""say('(error "line 1 column 20: unknown sort")')""", "deaf")
+    solvers = [liar, deaf, find_solver("z3")]
+    _, (data,) = run([GeneratedTest(0, TEXT, "by-hand")], solvers, tmp_path, "model-cross-check")
+    assert (data["class"], data["guilty"]) == ("invalid-model", "liar")
+
+
 def test_right_models_and_rubbish_are_no_findings(fake: Fake, tmp_path: Path) -> None:
     bodies = {
         "right": "say('sat', '((define-fun x () Int 2))')",
