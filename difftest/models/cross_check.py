@@ -21,7 +21,6 @@ from smtlib.errors import ReadError, SortError
 from smtlib.printer import print_term
 from smtlib.script import read_script
 from smtlib.sorts import Sort
-from smtlib.terms import postorder
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, message_shape
 from solvers.running.process import Limits, Run
@@ -239,7 +238,7 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
         return ()
     roots = [command.terms[0] for command in state.commands if command.name == "assert"]
     roots += [definition.body for command in state.commands for definition in command.definitions]
-    names = {term.name for term in postorder([*roots, *state.assumed])}
+    names = totalise.operators_in([*roots, *state.assumed])
     return tuple(sorted(names & totalise.read_differently()))
 
 

@@ -8,7 +8,7 @@ function ``f'``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -16,12 +16,13 @@ from smtlib.application import Applications
 from smtlib.checker import CheckedScript
 from smtlib.environment import Constructor, Environment
 from smtlib.sorts import BOOL, INT, REAL, ROUNDING_MODE, Sort
-from smtlib.terms import Declaration, Kind, Term, rewrite
+from smtlib.terms import Declaration, Kind, Term, postorder, rewrite
 from smtlib.theory import default_theories
 
 # Forms that no theory file declares: open, and hard.
 _OPEN_FORMS = frozenset(("choice",))
-_HARD_FORMS = frozenset(("@", "map"))
+_HARD_FORMS = frozenset(("@", "map", "rel.aggr", "table.aggr"))
+_OF_THEORIES = (Kind.OPERATOR, Kind.BINDER)
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class Totaliser:
             if declaration is not None and declaration.origin == "selector" and term.op.text != "is" and args:
                 return self._selector(term, args, declaration)
             return None
-        if kind in (Kind.OPERATOR, Kind.BINDER) and term.name in not_total():
+        if kind in _OF_THEORIES and term.name in not_total():
             self.open_operators.add(term.name)
         if kind is Kind.OPERATOR and len(args) == 1 and term.name in default_theories().marked(":identity"):
             return args[0]
@@ -192,6 +193,11 @@ def read_differently() -> frozenset[str]:
 def not_total() -> frozenset[str]:
     """Operators that are open, or hard to work out: a refutation that rests on them proves nothing."""
     return read_differently() | _HARD_FORMS | default_theories().marked(":hard")
+
+
+def operators_in(roots: Iterable[Term]) -> set[str]:
+    """The operators of theories in some terms. A symbol that the script declares may have such a name."""
+    return {term.name for term in postorder(roots) if term.kind in _OF_THEORIES}
 
 
 def left_open(checked: CheckedScript) -> set[str]:

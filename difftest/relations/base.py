@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
-from difftest.models.totalise import left_open, not_total
+from difftest.models.totalise import left_open, not_total, operators_in
 from smtlib.checker import check_script
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
@@ -166,8 +166,7 @@ class Case:
     def require_exact(self) -> None:
         """NotCheckable if something is asserted that solvers read differently, or approximate."""
         objectives = [term for command in self.state.objectives for term in command.terms]
-        roots = (*self.terms, *objectives)
-        found = {term.name for term in postorder(roots)} & not_total()
+        found = operators_in((*self.terms, *objectives)) & not_total()
         if found:
             raise NotCheckable(f"not defined everywhere: {min(found)}")
 

@@ -71,7 +71,7 @@
   (par (A B C D) (table.product (Bag (Tuple A B)) (Bag (Tuple C D)) (Bag (Tuple A B C D)) :only (cvc5)))
   (par (A) (nullable.null (Nullable A) :bare :only (cvc5)))
   (par (A) (nullable.some A (Nullable A) :only (cvc5)))
-  (par (A) (nullable.val (Nullable A) A :only (cvc5)))
+  (par (A) (nullable.val (Nullable A) A :open :only (cvc5)))
   (par (A) (nullable.is_null (Nullable A) Bool :only (cvc5)))
   (par (A) (nullable.is_some (Nullable A) Bool :only (cvc5)))
  ))

@@ -6,6 +6,6 @@
  :funs (
   (par (A) (nil (List A) :only (z3)))
   (par (A) (insert A (List A) (List A) :only (z3)))
-  (par (A) (head (List A) A :only (z3)))
-  (par (A) (tail (List A) (List A) :only (z3)))
+  (par (A) (head (List A) A :open :only (z3)))
+  (par (A) (tail (List A) (List A) :open :only (z3)))
  ))

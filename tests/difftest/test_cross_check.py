@@ -19,7 +19,14 @@ from difftest.models.algebraic import (
     isolate,
     rational,
 )
-from difftest.models.cross_check import CrossCheck, ask_for_model, asking, check_model, put_in
+from difftest.models.cross_check import (
+    CrossCheck,
+    ambiguous_operators,
+    ask_for_model,
+    asking,
+    check_model,
+    put_in,
+)
 from difftest.models.model_reader import NotCheckable, read_model
 from smtlib.reader import read_sexps
 from solvers.running.runner import Runner
@@ -170,6 +177,41 @@ def test_an_operator_that_cannot_be_made_total_is_no_ground_to_refute(fake: Fake
     text = f"{HEAD}(declare-const x Int)(assert (= (^ x 2) 5))(check-sat)"
     found = cross_check(fake("say('sat', '((define-fun x () Int 2))')"), text, runner, [Z3])
     assert found.answers["z3"] == "not defined everywhere: ^"
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "solver", "operator"),
+    [
+        (
+            "(declare-const n (Nullable Int))(assert (= (nullable.val n) 5))",
+            "((define-fun n () (Nullable Int) (as nullable.null (Nullable Int))))",
+            CVC5,
+            "nullable.val",
+        ),
+        (
+            "(declare-const l (List Int))(assert (= (head l) 5))",
+            "((define-fun l () (List Int) (as nil (List Int))))",
+            Z3,
+            "head",
+        ),
+    ],
+)
+def test_operators_of_one_solver_without_a_value_for_all_arguments_are_left_open(
+    text: str, model: str, solver: Solver, operator: str, fake: Fake, runner: Runner
+) -> None:
+    script = f"{HEAD}{text}(check-sat)"
+    owner = fake(f"say('sat', {model!r})")
+    assert put_in(Script.of(script), 0, model).open_operators == (operator,)
+    assert cross_check(owner, script, runner, [solver]).refuted_by == ()
+    assert ambiguous_operators(Script.of(script), 0) == (operator,)
+
+
+def test_a_declared_symbol_may_have_the_name_of_an_open_operator() -> None:
+    text = (
+        f"{HEAD}(declare-datatypes ((L 0)) (((none) (cons (head Int) (tail L)))))"
+        "(declare-const l L)(assert (= (head l) 5))(check-sat)"
+    )
+    assert ambiguous_operators(Script.of(text), 0) == ()
 
 
 @pytest.mark.parametrize(
