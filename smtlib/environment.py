@@ -112,6 +112,8 @@ class Environment:
     global_declarations: bool = False
     is_higher_order: bool = False
     """Whether the logic is one of cvc5's higher-order logics, where ``(-> A (-> B C))`` is ``(-> A B C)``."""
+    _instances: dict[tuple[str, tuple[Sort, ...], bool], Sort] = field(default_factory=dict)
+    """What defined sorts stand for with these arguments, as long as no sort is added or removed."""
     _levels: list[list[tuple[str, str]]] = field(default_factory=list)
     _recent: list[tuple[str, str]] = field(default_factory=list)
 
@@ -134,6 +136,8 @@ class Environment:
                 del self.symbols[name]
         else:
             getattr(self, table).pop(name, None)
+            if table == "sorts":
+                self._instances.clear()
 
     def start_command(self) -> None:
         """Start recording additions, for :meth:`undo_command`."""
@@ -149,7 +153,16 @@ class Environment:
 
     def reset(self) -> None:
         """Remove everything."""
-        for table in ("sorts", "symbols", "named", "datatypes", "constructors", "maps", "_levels"):
+        for table in (
+            "sorts",
+            "symbols",
+            "named",
+            "datatypes",
+            "constructors",
+            "maps",
+            "_levels",
+            "_instances",
+        ):
             getattr(self, table).clear()
 
     def reset_assertions(self) -> None:
@@ -185,6 +198,7 @@ class Environment:
         if definition.name in self.sorts or self._is_reserved_sort(definition.name):
             raise SortError(f"sort {definition.name} is already declared")
         self.sorts[definition.name] = definition
+        self._instances.clear()
         self._log("sorts", definition.name)
 
     def _is_reserved_sort(self, name: str) -> bool:
@@ -238,7 +252,11 @@ class Environment:
             if isinstance(definition.body, Sort):
                 return definition.body
             if definition.body is not None:
-                return self.sort(definition.body, dict(zip(definition.params, args, strict=True)), depth + 1)
+                key = name, args, self.is_higher_order
+                if key not in self._instances:
+                    params = dict(zip(definition.params, args, strict=True))
+                    self._instances[key] = self.sort(definition.body, params, depth + 1)
+                return self._instances[key]
             return make_sort(name, (), args)
         if name in self.theories.abbreviations:
             return self.theories.abbreviations[name]

@@ -236,6 +236,24 @@ def test_parametric_definitions_that_double_are_refused() -> None:
     assert "sort" in messages(text + "(declare-const x (A20 Int))")[0]
 
 
+def test_definitions_that_read_each_other_twice_are_read_once() -> None:
+    text = "(define-sort A0 (T) T)" + "".join(
+        f"(define-sort A{i + 1} (T) (A{i} (A{i} T)))" for i in range(60)
+    )
+    assert messages(text + "(declare-const x (A60 Int))(assert (= x 1))") == []
+
+
+def test_a_sort_defined_anew_stands_for_something_else() -> None:
+    use = "(declare-const {0} (P Int))(assert (= {0} {1}))"
+    text = (
+        f"(push 1)(define-sort P (T) T){use.format('x', '1')}(pop 1)"
+        f"(push 1)(define-sort P (T) (Array T T)){use.format('y', '((as const (P Int)) 1)')}(pop 1)"
+        f"(define-sort P (T) T){use.format('x', '1')}"
+        f"(reset)(define-sort P (T) Bool){use.format('z', 'true')}"
+    )
+    assert messages(text) == []
+
+
 def test_chains_of_definitions_nest_no_deeper_than_sorts_may() -> None:
     nested = "(Array Int " * 150
     text = "".join(
