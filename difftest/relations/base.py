@@ -22,7 +22,7 @@ from difftest.models.totalise import left_open, not_total, operators_in
 from smtlib.checker import check_script
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
-from smtlib.printer import print_term
+from smtlib.printer import PLAIN, print_term
 from smtlib.reader import SExp, SExpList, read_sexps
 from smtlib.script import read_script
 from smtlib.shapes import COMMANDS
@@ -155,13 +155,25 @@ class Case:
             free[term] = free_in(term, free)
             if not free[term]:
                 closed.append(term)
-        return self.in_order(closed, print_term)
+        return self.in_order(closed, lambda term: str(self.digests[term]))
+
+    @cached_property
+    def digests(self) -> dict[Term, int]:
+        """A number for each term below the assertions that depends on it alone: a sum of its text without the
+        text, whose length may be the square of the number of terms.
+        """
+        found: dict[Term, int] = {}
+        for term in postorder(self.assertions):
+            bound = [f"{v.name} {v.sort}" for v in term.bound]
+            made = [name for name, _ in term.patterns]
+            attributes = [f"{key} {value}" for key, value in term.op.attributes]
+            parts = [PLAIN.head(term), *bound, *made, *attributes, *(str(found[arg]) for arg in term.args)]
+            found[term] = _digest(" ".join(parts))
+        return found
 
     def in_order(self, items: Iterable[T], text: Callable[[T], str] = str) -> list[T]:
         """The items in an order that looks drawn and depends on each item's text and the salt alone."""
-        return sorted(
-            items, key=lambda item: zlib.crc32(f"{self.salt} {text(item)}".encode("utf-8", "replace"))
-        )
+        return sorted(items, key=lambda item: _digest(f"{self.salt} {text(item)}"))
 
     def require_exact(self) -> None:
         """NotCheckable if something is asserted that solvers read differently, or approximate."""
@@ -198,6 +210,10 @@ class Case:
         if said.strip() != answer:
             raise NotCheckable(f"not {answer} when more is asked")
         return printed
+
+
+def _digest(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace"))
 
 
 def read_printed(text: str) -> list[SExp]:

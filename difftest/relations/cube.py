@@ -19,20 +19,21 @@ _CONNECTIVES = frozenset(("and", "or", "not", "=>", "xor", "ite", "true", "false
 _BOUNDS = {"Int": "<=", "Real": "<=", "BitVec": "bvule", "String": "str.<=", "FloatingPoint": "fp.leq"}
 
 
-def _conditions(case: Case) -> Iterator[str]:
+def _conditions(case: Case) -> Iterator[tuple[Term, str, str]]:
+    """Terms that are conditions, or that a relation to a value makes one."""
     asserted = set(case.assertions)
     for term in case.subterms:
         if term.sort is BOOL and _is_atom(term) and term not in asserted:
-            yield print_term(term)
+            yield term, "", ""
         values = (
             simple_values(term.sort)
             if term.kind in (Kind.SYMBOL, Kind.OPERATOR) and term.sort is not BOOL
             else ()
         )
         for value in case.in_order(values)[:1]:
-            yield f"(= {print_term(term)} {value})"
+            yield term, "=", value
             if (bound := _BOUNDS.get(term.sort.name)) is not None:
-                yield f"({bound} {print_term(term)} {value})"
+                yield term, bound, value
 
 
 def _is_atom(term: Term) -> bool:
@@ -40,7 +41,14 @@ def _is_atom(term: Term) -> bool:
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    for condition in case.in_order(_conditions(case)):
+
+    def text(condition: tuple[Term, str, str]) -> str:
+        term, relation, value = condition
+        return f"{case.digests[term]} {relation} {value}"
+
+    for term, relation, value in case.in_order(_conditions(case), text):
+        printed = print_term(term)
+        condition = f"({relation} {printed} {value})" if relation else printed
         sides = (condition, f"(not {condition})")
         yield Claim(tuple(case.text([*case.asserted, side]) for side in sides), Rule.SAME, WHY)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,12 @@ from difftest import (
     relations,
 )
 from difftest.campaign.turns import SHARE, Turns
+from difftest.models.state import State
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
-from difftest.relations import find_relations
-from difftest.relations.base import Rule
+from difftest.relations import base, cube, find_relations
+from difftest.relations.base import Case, Rule
 from difftest.triage.classes.contradiction import CLASS
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
@@ -35,6 +37,8 @@ from difftest.triage.folder import FindingFolder
 from difftest.triage.reduce import reduce
 from exhume.screens.summary import relations_line
 from generator.strategy import GeneratedTest
+from smtlib.printer import print_term
+from smtlib.terms import Term
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 
@@ -306,3 +310,34 @@ def test_a_recursive_definition_is_not_negated(fake: Fake) -> None:
     assert violations(solver, rec, "own-model").tried == {"own-model": {"held": 1}}
     plain = rec.replace("-rec", "").replace("(f x))(", "x)(")
     assert len(violations(solver, plain, "own-model").violations) == 1
+
+
+def nested_case(depth: int, more: str = "") -> Case:
+    """A case whose assertion has terms in each other, which print as long as they are deep."""
+    names = ["x", *(f"a{i}" for i in range(depth))]
+    opened = "".join(f"(let (({new} (+ {old} {i}))) " for i, (old, new) in enumerate(pairwise(names)))
+    script = Script.of(
+        f"(declare-const x Int){more}(assert {opened}(> {names[-1]} 5){')' * depth})(check-sat)"
+    )
+    return Case(find_solver("z3"), script, 0, "sat", State.at(script, 0), lambda _: "", 7)
+
+
+def test_the_first_claim_of_deep_terms_prints_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed: list[Term] = []
+
+    def counting(term: Term) -> str:
+        printed.append(term)
+        return print_term(term)
+
+    monkeypatch.setattr(base, "print_term", counting)
+    monkeypatch.setattr(cube, "print_term", counting)
+    assert next(cube._claims(nested_case(200))).texts
+    assert len(printed) == 2
+
+
+def test_the_order_of_terms_depends_on_each_alone() -> None:
+    first = [print_term(term) for term in nested_case(9).subterms]
+    more = "(declare-const p Bool)(assert (exists ((x Bool)) (=> p x)))"
+    second = [print_term(term) for term in nested_case(9, more).subterms]
+    assert [text for text in second if text in first] == first
+    assert len(second) == len(first) + 2
