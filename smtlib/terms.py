@@ -265,6 +265,11 @@ def rewrite(table: TermTable, root: Term, change: Callable[[Term, tuple[Term, ..
     return new[root]
 
 
+def unannotated(table: TermTable, root: Term) -> Term:
+    """``root`` without annotations, also inside it."""
+    return rewrite(table, root, lambda term, args: args[0] if term.op.kind is Kind.ANNOTATION else None)
+
+
 def substitute(table: TermTable, root: Term, known: Mapping[Term, Term]) -> Term:
     """``root`` with each term that ``known`` names replaced, all at once. No binder is looked at."""
     return rewrite(table, root, lambda term, _: known.get(term))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difftest.relations.base import Case, Claim, Relation, Rule
 from smtlib.printer import print_term
 from smtlib.sorts import BOOL
-from smtlib.terms import Kind, Term
+from smtlib.terms import Kind, Term, without_annotations
 from smtlib.values import simple_values
 
 WHY = (
@@ -21,7 +21,7 @@ _BOUNDS = {"Int": "<=", "Real": "<=", "BitVec": "bvule", "String": "str.<=", "Fl
 
 def _conditions(case: Case) -> Iterator[tuple[Term, str, str]]:
     """Terms that are conditions, or that a relation to a value makes one."""
-    asserted = set(case.assertions)
+    asserted = set(map(without_annotations, case.assertions))
     for term in case.subterms:
         if term.sort is BOOL and _is_atom(term) and term not in asserted:
             yield term, "", ""

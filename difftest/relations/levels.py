@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
+from smtlib.printer import print_term
+from smtlib.terms import unannotated
 
 FLAT = "The second script asserts what is in force at the question of the first, without levels."
 DEEP = (
@@ -19,8 +21,9 @@ def _claims(case: Case) -> Iterator[Claim]:
     terms = case.asserted
     if not terms:
         return
+    # Names may not be given again.
+    gone = print_term(unannotated(case.state.table, case.in_order(case.terms, print_term)[0]))
     for cut in case.in_order(range(len(terms))):
-        gone = case.in_order(terms)[0]
         before, after = [[f"(assert {term})" for term in part] for part in (terms[:cut], terms[cut:])]
         inner = ["(push 1)", f"(assert (not {gone}))", QUESTION, "(pop 1)"]
         second = ["(push 1)", *after, QUESTION] if case.salt % 2 else [*after, QUESTION]

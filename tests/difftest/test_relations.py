@@ -27,7 +27,7 @@ from difftest.models.state import State
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
-from difftest.relations import base, cube, find_relations
+from difftest.relations import base, cube, find_relations, levels
 from difftest.relations.base import Case, Rule
 from difftest.triage.classes.contradiction import CLASS
 from difftest.triage.confirm import Confirmer
@@ -312,14 +312,16 @@ def test_a_recursive_definition_is_not_negated(fake: Fake) -> None:
     assert len(violations(solver, plain, "own-model").violations) == 1
 
 
+def case_of(text: str, ask: Callable[[str], str] = lambda _: "") -> Case:
+    script = Script.of(text)
+    return Case(find_solver("z3"), script, 0, "sat", State.at(script, 0), ask, 7)
+
+
 def nested_case(depth: int, more: str = "") -> Case:
     """A case whose assertion has terms in each other, which print as long as they are deep."""
     names = ["x", *(f"a{i}" for i in range(depth))]
     opened = "".join(f"(let (({new} (+ {old} {i}))) " for i, (old, new) in enumerate(pairwise(names)))
-    script = Script.of(
-        f"(declare-const x Int){more}(assert {opened}(> {names[-1]} 5){')' * depth})(check-sat)"
-    )
-    return Case(find_solver("z3"), script, 0, "sat", State.at(script, 0), lambda _: "", 7)
+    return case_of(f"(declare-const x Int){more}(assert {opened}(> {names[-1]} 5){')' * depth})(check-sat)")
 
 
 def test_the_first_claim_of_deep_terms_prints_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,3 +343,17 @@ def test_the_order_of_terms_depends_on_each_alone() -> None:
     second = [print_term(term) for term in nested_case(9, more).subterms]
     assert [text for text in second if text in first] == first
     assert len(second) == len(first) + 2
+
+
+def test_names_are_given_once() -> None:
+    text = "(declare-const p Bool)(assert (! (or p (! (not p) :named inside)) :named |a b|))(check-sat)"
+    for claim in levels._claims(case_of(text)):
+        assert [script.count(":named") for script in claim.texts] == [2]
+        assert "(assert (not (or p (not p))))" in claim.texts[0]
+
+
+def test_a_named_assertion_is_no_condition() -> None:
+    text = "(declare-const x Int)(assert (! (> x 1) :named a))(assert (or (> x 2) (> x 1)))(check-sat)"
+    assert {print_term(term) for term, relation, _ in cube._conditions(case_of(text)) if not relation} == {
+        "(> x 2)"
+    }
