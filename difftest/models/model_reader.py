@@ -90,6 +90,13 @@ def read_model(
     return reader.model
 
 
+def is_element(value: SExp) -> bool:
+    """Whether a value is an element of an uninterpreted sort, as solvers name it."""
+    if isinstance(value, str):
+        return _Z3_ELEMENT.match(value) is not None
+    return len(value) == 3 and value[0] == "as" and str(value[1]).strip("|").startswith("@")
+
+
 class _Reader:
     def __init__(self, sorts: set[str], arrays: frozenset[str]) -> None:
         self.model = Model()

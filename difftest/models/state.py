@@ -10,7 +10,7 @@ from smtlib.errors import ReadError
 from smtlib.scanner import QUERY, QUESTIONS
 from smtlib.script import read_script
 from smtlib.shapes import OBJECTIVES
-from smtlib.sorts import Sort
+from smtlib.sorts import Sort, subsorts
 from smtlib.terms import Term, TermTable
 from solvers.running.script import Script
 
@@ -125,6 +125,22 @@ class State:
             for command in self.commands
             if command.name == "declare-sort" and command.sort is not None and command.sort.arity == 0
         ]
+
+    @property
+    def unreadable(self) -> set[str]:
+        """The sorts whose values only their own solver can read: the declared ones, and datatypes with a part
+        of such a sort.
+        """
+        found = {c.sort.name for c in self.commands if c.name == "declare-sort" and c.sort is not None}
+        datatypes = [datatype for command in self.commands for datatype in command.datatypes]
+        before = -1
+        while len(found) > before:
+            before = len(found)
+            for datatype in datatypes:
+                parts = [part for symbol in datatype.symbols for part in symbol.params]
+                if any(sort.name in found for part in parts for sort in subsorts(part)):
+                    found.add(datatype.name)
+        return found
 
 
 def _count(command: CheckedCommand) -> int:

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from difftest.models.cross_check import own_spelling
+from difftest.models.model_reader import is_element
 from difftest.relations.base import Case, Claim, Relation, Rule, has_command, listed
 from smtlib.printer import print_term
-from smtlib.reader import sexp_text
-from smtlib.terms import Kind
+from smtlib.reader import SExp, sexp_text
+from smtlib.sorts import Sort, subsorts
+from smtlib.terms import Kind, Term
 
 WHY = "The second script asserts the formula and values of its terms that the solver gives in one model{}."
 _OPTION = "(set-option :produce-models true)"
@@ -28,7 +30,8 @@ _BEFORE = {
 def _claims(case: Case) -> Iterator[Claim]:
     case.require_exact()
     terms = [t for t in case.subterms if t.kind in (Kind.SYMBOL, Kind.OPERATOR) and not t.sort.is_function]
-    texts = [print_term(term) for term in sorted(terms, key=lambda t: bool(t.args))[:_MOST]]
+    terms = sorted(terms, key=lambda t: bool(t.args))[:_MOST]
+    texts = [print_term(term) for term in terms]
     if not texts:
         return
     options, asked = [_OPTION], ""
@@ -38,11 +41,31 @@ def _claims(case: Case) -> Iterator[Claim]:
         options += [f"(set-option :{option} true)" for option in filter(None, [_BEFORE[command]])]
     text = case.text(question=case.question(f"{asked}(get-value ({' '.join(texts)}))"), before=options)
     printed = case.printed(text, "sat")[-1]
-    values = [sexp_text(listed(pair, length=2)[1]) for pair in listed(printed)]
-    if len(values) == len(texts):
-        why = WHY.format(f", after {command}" if command else "")
-        equations = [f"(= {term} {value})" for term, value in zip(texts, values, strict=True)]
+    values = [listed(pair, length=2)[1] for pair in listed(printed)]
+    if len(values) != len(texts):
+        return
+    why = WHY.format(f", after {command}" if command else "")
+    if equations := _equations(case, terms, texts, values):
         yield Claim((own_spelling(case.solver, case.text([*case.asserted, *equations])),), Rule.SAT, why)
+
+
+def _equations(case: Case, terms: list[Term], texts: list[str], values: list[SExp]) -> list[str]:
+    """What the values say of the terms. The elements of a declared sort have no names in a script: which
+    terms are equal is said of them, and nothing of values that are made of them.
+    """
+    unreadable = case.state.unreadable
+    equations: list[str] = []
+    equal: dict[Sort, dict[str, list[str]]] = {}
+    for term, text, value in zip(terms, texts, values, strict=True):
+        if unreadable.isdisjoint(sort.name for sort in subsorts(term.sort)):
+            equations.append(f"(= {text} {sexp_text(value)})")
+        elif is_element(value):
+            equal.setdefault(term.sort, {}).setdefault(sexp_text(value), []).append(text)
+    for classes in equal.values():
+        equations += [f"(= {' '.join(same)})" for same in classes.values() if len(same) > 1]
+        if len(classes) > 1:
+            equations.append(f"(distinct {' '.join(same[0] for same in classes.values())})")
+    return equations
 
 
 RELATION = Relation("values", "values of terms do not satisfy the formula", _claims, ("sat",), "values")

@@ -28,6 +28,7 @@ from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
 from difftest.relations import base, cube, find_relations, levels
+from difftest.relations import values as relation_values
 from difftest.relations.base import Case, Rule
 from difftest.triage.classes.contradiction import CLASS
 from difftest.triage.confirm import Confirmer
@@ -357,3 +358,29 @@ def test_a_named_assertion_is_no_condition() -> None:
     assert {print_term(term) for term, relation, _ in cube._conditions(case_of(text)) if not relation} == {
         "(> x 2)"
     }
+
+
+OPAQUE = """(declare-sort U 0)(declare-sort |a b| 0)(declare-datatype D ((mk (part U))))
+(declare-fun f (U) U)(declare-const x U)(declare-const y |a b|)(declare-const z |a b|)(declare-const d D)
+(declare-const a (Array U Int))(assert (distinct x (f x) (f (f x))))(assert (= (f (f (f x))) x))
+(assert (= (part d) x))(assert (distinct y z))(assert (= 1 (select a x)))(check-sat)"""
+
+
+@pytest.mark.parametrize("spec", ["z3", "cvc5"])
+def test_values_of_declared_sorts_say_which_terms_are_equal(spec: str) -> None:
+    assert violations(find_solver(spec), OPAQUE, "values").tried == {"values": {"held": 1}}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("((x U!val!0) (y U!val!0))", "(= x y)"),
+        ("((x (as @U_0 U)) (y (as @U_0 U)))", "(= x y)"),
+        ("((x U!val!0) (y U!val!1))", "(distinct x y)"),
+    ],
+)
+def test_values_of_a_declared_sort_are_asserted_as_equations(values: str, said: str) -> None:
+    text = "(declare-sort U 0)(declare-const x U)(declare-const y U)(assert (exists ((z U)) (= z x y)))"
+    text += "(check-sat)"
+    (claim,) = relation_values._claims(case_of(text, lambda _: f"sat\n{values}"))
+    assert claim.texts[0].splitlines()[-2] in (f"(assert {said})", f"(assert {said.replace('x y', 'y x')})")
