@@ -116,6 +116,7 @@ class RelationProbe:
 
     def _claims(self, case: Case) -> None:
         if not case.is_plain:
+            self.tried["other commands"] += 1
             return
         self.asked = ""
         try:

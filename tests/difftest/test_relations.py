@@ -384,3 +384,21 @@ def test_values_of_a_declared_sort_are_asserted_as_equations(values: str, said: 
     text += "(check-sat)"
     (claim,) = relation_values._claims(case_of(text, lambda _: f"sat\n{values}"))
     assert claim.texts[0].splitlines()[-2] in (f"(assert {said})", f"(assert {said.replace('x y', 'y x')})")
+
+
+SILENT = (
+    "(get-consequences (p) ())(get-qe-disjunct (exists ((z Int)) (> z x)))(get-interpolant-next)"
+    "(get-abduct-next)(get-interpolants)(get-unsat-core-lemmas)(get-timeout-core-assuming (p))"
+    "(get-model-domain-elements Int)(get-proof-graph)"
+)
+
+
+def test_commands_that_print_leave_a_test_to_relations(fake: Fake) -> None:
+    text = f"(declare-const p Bool)(declare-const x Int){SILENT}(assert (> x 1))(check-sat)"
+    liar = fake("say('unsat' if 'get-' not in text else 'sat')")
+    assert len(violations(liar, text, "cube").violations) == 1
+
+
+def test_tests_with_other_commands_are_counted(fake: Fake) -> None:
+    text = "(declare-const x Int)(assert (> x 1))(apply simplify)(check-sat)"
+    assert violations(fake("say('sat')"), text, "cube").tried == {"cube": {"other commands": 1}}
