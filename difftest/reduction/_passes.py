@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from difftest.models.refuting import Refuter
 from difftest.reduction._pieces import (
     Piece,
+    captures,
     descendants,
     from_the_top,
     introduced,
@@ -265,7 +266,7 @@ class Passes:
             ) -> Term | None:
                 if term.op.declaration is not definition.declaration or len(args) != len(definition.params):
                     return None
-                return definition.applied(checked.table, args)
+                return None if captures(definition, args) else definition.applied(checked.table, args)
 
             self._map_terms(change)
 

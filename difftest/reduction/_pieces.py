@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from smtlib import CheckedScript, Term, print_command, print_term
+from smtlib import CheckedScript, Term, free_variables, postorder, print_command, print_term
+from smtlib.checker import Definition
 from smtlib.scanner import lexemes
 
 MAX_TERM_NODES = 4_000
@@ -59,6 +60,15 @@ def levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
         elif piece.name == "pop" and opened:
             found.append((opened.pop(), number))
     return sorted(found, key=lambda pair: pair[0] - pair[1])
+
+
+def captures(definition: Definition, args: Sequence[Term]) -> bool:
+    """Whether the body binds a variable of the name of a parameter or of one that is free in an argument."""
+    bound = {variable.name for term in postorder([definition.body]) for variable in term.bound}
+    if not bound:
+        return False
+    free = [*definition.params, *(variable for arg in args for variable in free_variables(arg))]
+    return any(variable.name in bound for variable in free)
 
 
 def from_the_top(root: Term) -> Iterator[Term]:

@@ -126,6 +126,22 @@ def test_levels_go_with_both_ends() -> None:
     assert passes(text, check).text.count("push") == 1
 
 
+@pytest.mark.parametrize(("bound", "inlined"), [("y", False), ("z", True)])
+def test_inlining_captures_no_variables(bound: str, inlined: bool) -> None:
+    text = (
+        f"(define-fun f ((x Int)) Bool (exists (({bound} Int)) (distinct {bound} x)))"
+        "(assert (not (forall ((y Int)) (f y))))(check-sat)"
+    )
+    tried: list[str] = []
+
+    def check(trial: str) -> bool:
+        tried.append(trial)
+        return f"(distinct {bound} x)" in trial and "(forall ((y Int)) (f y))" in trial
+
+    passes(text, check)
+    assert any(f"(exists (({bound} Int)) (distinct {bound} y))" in trial for trial in tried) == inlined
+
+
 def test_names_get_short_and_strings_stay() -> None:
     text = '(declare-const |a long name| String)(assert (= |a long name| "|a long name|"))(check-sat)'
     made = passes(text, lambda t: re.search(r'\(= [a|].* "\|a long name\|"\)\)\n?\(check-sat', t) is not None)
