@@ -37,6 +37,7 @@ from smtlib import (
     rewrite,
 )
 from smtlib.checker import Definition, read_well_sorted
+from smtlib.reader import is_simple_symbol
 from smtlib.scanner import LEXEME, lexemes
 from smtlib.terms import substitute
 from smtlib.values import simple_values
@@ -426,12 +427,11 @@ class Passes:
                     names.append(constructor.declaration.name)
                     names.extend(selector.name for selector in constructor.selectors)
         taken = set(lexemes(self.text))
-        fresh = (
-            "".join(letters)
-            for size in (1, 2, 3)
-            for letters in itertools.product(_LETTERS, repeat=size)
-            if "".join(letters) not in taken
+        words = (
+            "".join(letters) for size in (1, 2, 3) for letters in itertools.product(_LETTERS, repeat=size)
         )
+        knows = default_theories().knows
+        fresh = (w for w in words if w not in taken and is_simple_symbol(w) and not knows(w))
         into = {name: next(fresh) for name in dict.fromkeys(names) if len(name) > 1}
         if into:
             text = LEXEME.sub(lambda match: into.get(match.group(), match.group()), self.text)

@@ -20,6 +20,7 @@ from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
+from difftest.reduction._pieces import Piece
 from difftest.triage.conclusions import reduced_key
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
@@ -30,6 +31,7 @@ from difftest.triage.reduce import reduce
 from difftest.triage.store import read_findings
 from generator.strategy import GeneratedTest
 from smtlib import check_script, read_script
+from smtlib.scanner import lexemes
 from solvers.errors import RunnerLost, SolverMissing
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -146,6 +148,18 @@ def test_names_get_short_and_strings_stay() -> None:
     text = '(declare-const |a long name| String)(assert (= |a long name| "|a long name|"))(check-sat)'
     made = passes(text, lambda t: re.search(r'\(= [a|].* "\|a long name\|"\)\)\n?\(check-sat', t) is not None)
     assert made.text == '(declare-const a String)\n(assert (= a "|a long name|"))\n(check-sat)\n'
+
+
+def test_short_names_are_no_words_of_the_language() -> None:
+    names = [f"name_{number}" for number in range(26 + 26 * 26)]
+    text = "".join(f"(declare-const {name} Int)" for name in names) + "(check-sat)"
+    made = Passes(text, lambda t: "(check-sat)" in t, time.monotonic() + 20)
+    made._pieces = [Piece("declare-const", f"(declare-const {name} Int)") for name in names]
+    made._shorten_names()
+    assert "name_" not in made.text
+    short = set(lexemes(made.text)) - {"(", ")"}
+    assert {"a", "z", "aa", "zz"} < short
+    assert short.isdisjoint({"as", "or", "fp", "pi", "not", "let"})
 
 
 @pytest.mark.parametrize(
