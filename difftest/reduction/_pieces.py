@@ -51,10 +51,12 @@ def introduced(piece: Piece) -> str | None:
 
 
 def levels(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
-    """The pairs of a push and its pop, where both count one level."""
+    """The pairs of a push and its pop, where all count one level; none where some count more or none."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for number, piece in enumerate(pieces):
+        if piece.name in ("push", "pop") and lexemes(piece.text, 3)[2:] not in (["1"], [")"]):
+            return []
         if piece.name == "push":
             opened.append(number)
         elif piece.name == "pop" and opened:

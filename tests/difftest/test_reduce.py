@@ -20,7 +20,7 @@ from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
-from difftest.reduction._pieces import Piece
+from difftest.reduction._pieces import Piece, levels
 from difftest.triage.conclusions import reduced_key
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding
@@ -126,6 +126,20 @@ def test_levels_go_with_both_ends() -> None:
         return "(push" in text and "(assert" in text
 
     assert passes(text, check).text.count("push") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("(push 1)(push)(pop)(pop 1)", [(0, 3), (1, 2)]),
+        ("(push 2)(pop 1)(pop 1)", []),
+        ("(push 1)(push 1)(pop 2)", []),
+        ("(push 1)(push 0)(pop 1)(pop 0)", []),
+    ],
+)
+def test_levels_are_paired_one_by_one(text: str, pairs: list[tuple[int, int]]) -> None:
+    script = Script.of(text)
+    assert levels([Piece(command.name, script.text_of(command)) for command in script.commands]) == pairs
 
 
 @pytest.mark.parametrize(("bound", "inlined"), [("y", False), ("z", True)])
