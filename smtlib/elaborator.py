@@ -417,12 +417,17 @@ class Elaborator:
         self._tasks.append((self._visit, body))
 
     def _pattern(self, sexp: SExp, sort: Sort) -> tuple[str, tuple[Term, ...], dict[str, Term]]:
-        """Constructor (empty for a variable), variables and bindings of a pattern."""
-        if not isinstance(sexp, str) and not (sexp and all(map(is_symbol, sexp))):
+        """Constructor (empty for a variable), variables and bindings of a pattern.
+
+        Each ``_`` is a variable with a name of its own: z3 reads ``_``, cvc5 does not.
+        """
+        if not isinstance(sexp, str) and not (sexp and all(is_symbol(s) or s == "_" for s in sexp)):
             raise SortError(f"{sexp_text(sexp, 60)} is not a pattern")
         name = sexp if isinstance(sexp, str) else sexp[0]
         entry = self.environment.constructors.get(name) if isinstance(name, str) else None
         if entry is None:
+            if sexp == "_":
+                return "", (self._renamed_variable("_", sort),), {}
             if not is_symbol(sexp):
                 raise SortError(f"{sexp_text(name, 60)} is neither a constructor nor a variable")
             variable = self._bound_variable(sexp, sort)
@@ -431,12 +436,17 @@ class Elaborator:
         sort_bindings: dict[Sort, Sort] = {}
         names = [] if isinstance(sexp, str) else list(sexp[1:])
         fits = unify(declaration.result, sort, sort_bindings) and len(names) == len(declaration.params)
-        if not fits or len(set(names)) < len(names):
+        named = [n for n in names if n != "_"]
+        if not fits or len(set(named)) < len(named):
             raise SortError(f"pattern {sexp_text(sexp, 60)} does not fit sort {sort}")
         bindings = {}
         variables = []
         for variable_name, param in zip(names, declaration.params, strict=True):
-            variable = self._bound_variable(variable_name, instantiate(param, sort_bindings))
+            part = instantiate(param, sort_bindings)
+            if variable_name == "_":
+                variables.append(self._renamed_variable("_", part))
+                continue
+            variable = self._bound_variable(variable_name, part)
             bindings[variable_name] = variable
             variables.append(variable)
         return declaration.name, tuple(variables), bindings

@@ -219,6 +219,23 @@ def test_a_bool_is_no_number_for_functions_and_arrays(term: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("cases", "printed"),
+    [
+        ("((nil 0) ((cons _ t) 1))", "((nil 0) ((cons _!1 t) 1))"),
+        ("((nil 0) ((cons _ _) 1))", "((nil 0) ((cons _!1 _!2) 1))"),
+        ("((nil 0) (_ 1))", "((nil 0) (_!1 1))"),
+    ],
+)
+def test_a_pattern_without_a_name_has_one_of_its_own(cases: str, printed: str) -> None:
+    text = "(declare-datatype L ((nil) (cons (hd Int) (tl L))))(declare-const l L)"
+    text += f"(assert (= 1 (match l {cases})))"
+    checked = check_script(read_script(text))
+    assert checked.errors == []
+    assert f"(match l {printed})" in print_script(checked)
+    assert messages(text.replace(" 1)", " _)"))
+
+
 # Growth
 
 
