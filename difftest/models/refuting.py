@@ -175,9 +175,6 @@ class Refuter:
             return self._table.literal(string_text(value), STRING)
         return number_term(self._table, Fraction(value), sort)
 
-    def _mode(self, term: Term, args: tuple[Term, ...]) -> Term:
-        return self._apply(ROUNDING_MODES[_head(term)], term.sort)
-
     def _float(self, term: Term, args: tuple[Term, ...]) -> Term | None:
         """A floating-point number of three parts, of its bits, of another sign or with a name."""
         exponent, significand = term.sort.indices
@@ -405,7 +402,6 @@ _FORMS: dict[str, _Form] = {
     "bag": Refuter._bag,
     "bag.empty": Refuter._bag,
     "bag.union_disjoint": Refuter._bag,
-    **dict.fromkeys(ROUNDING_MODES, Refuter._mode),
     **dict.fromkeys(("fp", "to_fp", "fp.neg", "+oo", "-oo", "+zero", "-zero"), Refuter._float),
     **dict.fromkeys(("str.++", "seq.++", "re.++"), Refuter._concatenated),
     **dict.fromkeys(("set.empty", "set.singleton", "set.insert", "set.union", "set.range"), Refuter._set),
