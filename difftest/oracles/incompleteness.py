@@ -15,7 +15,9 @@ LIMITED = re.compile(
 
 
 def look(seen: Observation) -> list[Candidate]:
-    """For each solver the first check-sat that the nearest older release decided and it does not."""
+    """For each solver the first check-sat that an older release decided and it does not, with the nearest
+    such release.
+    """
     found: dict[str, Candidate] = {}
     pairs = older_pairs(seen.trusted) if not LIMITED.search(seen.text) else ()
     for newer, older in pairs:

@@ -10,7 +10,7 @@ from solvers.specs import Solver
 
 
 def older_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
-    """Each (newer, older) pair of releases of one solver with the same options.
+    """Each (newer, older) pair of releases of one solver with the same options, the nearest older one first.
 
     If there is a base (``Solver.is_base``), it is the older one of each pair, whatever the releases are, and
     programs without a release are compared with it, too.
@@ -19,8 +19,9 @@ def older_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
         yield from _with_base(solvers)
         return
     released = [(solver, Version(solver.release)) for solver in solvers if solver.release is not None]
+    latest_first = sorted(released, key=lambda pair: pair[1], reverse=True)
     for newer, release in released:
-        for older, before in released:
+        for older, before in latest_first:
             if older.family == newer.family and older.checks == newer.checks and before < release:
                 yield newer, older
 

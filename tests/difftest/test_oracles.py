@@ -143,7 +143,7 @@ def test_releases_are_ordered_as_numbers_and_programs_have_none() -> None:
     tenth = replace(NEW, spec="z3==4.8.10.0", name="tenth")
     assert (tenth.release, OTHER.release) == ("4.8.10.0", None)
     pairs = [(a.name, b.name) for a, b in older_pairs([OLD, tenth, NEW, OTHER])]
-    assert pairs == [("tenth", "z3-4.8.5"), ("z3-5.4.0", "z3-4.8.5"), ("z3-5.4.0", "tenth")]
+    assert pairs == [("tenth", "z3-4.8.5"), ("z3-5.4.0", "tenth"), ("z3-5.4.0", "z3-4.8.5")]
     same = replace(NEW, spec="z3==5.4", name="same")
     assert list(older_pairs([NEW, same])) == []
 
@@ -170,6 +170,15 @@ def test_unknown_where_an_older_release_answered_is_incompleteness(was: str) -> 
     now, before = verdict(Outcome.UNKNOWN, "unknown"), verdict(Outcome.OK, was)
     assert names_of("incompleteness", [NEW, OLD], a=now, b=before) == ["z3-5.4.0"]
     assert names_of("incompleteness", [OLD, NEW], a=before, b=now) == ["z3-5.4.0"]
+
+
+def test_incompleteness_names_the_nearest_older_release_that_answered() -> None:
+    tenth = replace(NEW, spec="z3==4.8.10.0", name="tenth")
+    sat, unknown = verdict(Outcome.OK, "sat"), verdict(Outcome.UNKNOWN, "unknown")
+    solvers = [OLD, tenth, NEW]
+    verdicts = dict(zip([s.name for s in solvers], [sat, sat, unknown], strict=True))
+    (candidate,) = ORACLES["incompleteness"].look(Observation(TEXT, solvers, verdicts))
+    assert candidate.reason == "tenth said sat, it says unknown"
 
 
 def test_what_is_no_incompleteness() -> None:
