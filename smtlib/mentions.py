@@ -29,6 +29,11 @@ _DECLARING = frozenset(
     "declare-fun declare-const declare-sort declare-datatype declare-codatatype define-fun define-fun-rec"
     " define-const define-sort".split()
 )
+_CODATATYPES = frozenset(("declare-codatatype", "declare-codatatypes"))
+_OF_DATATYPES = _CODATATYPES | {"declare-datatype", "declare-datatypes"}
+# Operators that all solvers have, and that are in no theory of the standard; and the reverse.
+_IN_NO_STANDARD = frozenset(("^", "bvredor", "bvredand"))
+_STANDARD = frozenset(("divisible",))
 _PRODUCTS = frozenset(("*", "/", "div", "mod"))
 # Applied to numbers, they give a number.
 _OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
@@ -122,10 +127,25 @@ def extensions_in(text: str) -> tuple[str, ...]:
     have: operators, sorts and commands. What the text declares itself is none.
     """
     tokens = lexemes(text)
-    declared = {name for before, name in pairwise(tokens) if before in _DECLARING}
+    declared = {name for before, name in pairwise(tokens) if before in _DECLARING} | _parts(tokens)
     heads = {head for before, head in pairwise(tokens) if before in ("(", "_")}
-    commands = {head for head in heads if head in COMMANDS and COMMANDS[head].only}
-    return tuple(sorted(commands | ((set(tokens) & _extensions()) - declared)))
+    commands = {head for head in heads if head in COMMANDS and COMMANDS[head].only} | (heads & _CODATATYPES)
+    constant = {"const"} if ("as", "const") in pairwise(tokens) else set()
+    return tuple(sorted(commands | constant | ((set(tokens) & _extensions()) - declared)))
+
+
+def _parts(tokens: Sequence[str]) -> set[str]:
+    """The constructors and selectors that a text declares, and whatever else begins a list where it does."""
+    found: set[str] = set()
+    depth = 0
+    for before, token in pairwise(tokens):
+        if depth == 0:
+            depth = int(before == "(" and token in _OF_DATATYPES)
+        elif token in "()":
+            depth += 1 if token == "(" else -1
+        elif before == "(":
+            found.add(token)
+    return found - default_theories().sorts.keys()
 
 
 @cache
@@ -137,4 +157,4 @@ def _extensions() -> frozenset[str]:
     for name, ranks in theories.functions.items():
         if all(rank.theory in foreign or rank.only for rank in ranks):
             found.add(name)
-    return frozenset(found)
+    return frozenset(found | _IN_NO_STANDARD) - _STANDARD

@@ -143,6 +143,17 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
         ),
         ("(declare-const s (FiniteSet Int))\n(check-sat)\n", "default", "extension of z3"),
         ("(declare-fun set.size (Int) Int)\n(check-sat)\n", "default", "standard"),
+        ("(declare-const x Int)\n(assert (= (^ x 2) 4))\n(check-sat)\n", "default", "extension of z3"),
+        ("(assert (= #b1 (bvredor #b11)))\n(check-sat)\n", "default", "extension of z3"),
+        ("(assert (= 0 (select ((as const (Array Int Int)) 0) 1)))\n", "default", "extension of z3"),
+        ("(declare-codatatype S ((c (hd Int) (tl S))))\n(check-sat)\n", "default", "extension of z3"),
+        ("(declare-const x Int)\n(assert ((_ divisible 3) x))\n(check-sat)\n", "default", "standard"),
+        (
+            "(declare-datatype L ((nil) (insert (head Int) (tail L))))\n"
+            "(declare-const l L)\n(assert (= 1 (head (tail l))))\n(check-sat)\n",
+            "default",
+            "standard",
+        ),
     ],
 )
 def test_options_in_the_formula_and_its_language_are_facts(
