@@ -28,6 +28,7 @@ from difftest.models.cross_check import (
     put_in,
 )
 from difftest.models.model_reader import NotCheckable, read_model
+from difftest.models.totalise import not_total
 from smtlib.reader import read_sexps
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -204,6 +205,10 @@ def test_operators_of_one_solver_without_a_value_for_all_arguments_are_left_open
     assert put_in(Script.of(script), 0, model).open_operators == (operator,)
     assert cross_check(owner, script, runner, [solver]).refuted_by == ()
     assert ambiguous_operators(Script.of(script), 0) == (operator,)
+
+
+def test_what_depends_on_an_order_that_nothing_states_is_not_total() -> None:
+    assert {"rel.aggr", "table.aggr", "set.fold"} <= not_total()
 
 
 def test_a_declared_symbol_may_have_the_name_of_an_open_operator() -> None:
