@@ -18,8 +18,8 @@ from solvers.running.script import Script
 SILENCED = frozenset(
     "get-model get-value get-info get-option get-assertions get-assignment get-proof get-unsat-core "
     "get-unsat-assumptions get-objectives get-abduct get-interpolant get-difficulty get-learned-literals "
-    "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo block-model "
-    "block-model-values dbg-params get-abduct-next get-consequences get-interpolant-next get-interpolants "
+    "get-timeout-core get-user-tactics eval simplify display labels help help-tactic echo "
+    "dbg-params get-abduct-next get-consequences get-interpolant-next get-interpolants "
     "get-model-domain-elements get-proof-graph get-qe-disjunct get-timeout-core-assuming "
     "get-unsat-core-lemmas".split()
 )

@@ -399,6 +399,8 @@ def test_commands_that_print_leave_a_test_to_relations(fake: Fake) -> None:
     assert len(violations(liar, text, "cube").violations) == 1
 
 
-def test_tests_with_other_commands_are_counted(fake: Fake) -> None:
-    text = "(declare-const x Int)(assert (> x 1))(apply simplify)(check-sat)"
+@pytest.mark.parametrize("other", ["(apply simplify)", "(block-model :literals)"])
+def test_tests_with_other_commands_are_counted(fake: Fake, other: str) -> None:
+    # A blocked model is one that later checks may not give.
+    text = f"(declare-const x Int)(assert (> x 1)){other}(check-sat)"
     assert violations(fake("say('sat')"), text, "cube").tried == {"cube": {"other commands": 1}}
