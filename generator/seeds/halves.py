@@ -15,6 +15,7 @@ from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from smtlib import Declaration, Kind, Term, postorder, print_term
+from smtlib.terms import declarations_in
 
 Place = tuple[int, int]
 """An occurrence of a variable: the assertion's number, and which of its pieces."""
@@ -29,12 +30,14 @@ class Half:
     ``lines`` are its assertions in pieces of text, every other one an occurrence of a variable;
     ``occurrences`` where each variable stands. ``names`` are all it uses, ``shown`` the variables' names,
     both as printed; ``declared`` are its declarations, ``sort_names`` the sorts among them, as in the seed.
+    ``fixed`` are variables that have other occurrences too: in definitions, or in assertions with a pattern.
     """
 
     seed: Seed
     lines: Sequence[Sequence[str]]
     occurrences: Mapping[Declaration, Sequence[Place]]
     shown: Mapping[Declaration, str]
+    fixed: frozenset[Declaration]
     names: frozenset[str]
     declared: str
     sort_names: frozenset[str]
@@ -44,8 +47,10 @@ class Half:
         """The half that a seed makes, each of its names with this ``ending``."""
         naming = _Marking(script, ending)
         lines: list[Sequence[str]] = []
+        fixed = set(declarations_in(script.bodies))
         for assertion in script.assertions:
             naming.closed = frozenset(_in_patterns(assertion))
+            fixed.update(declarations_in(naming.closed))
             lines.append(print_term(assertion, naming).split(_MARK))
         places: dict[Declaration, list[Place]] = {}
         for number, pieces in enumerate(lines):
@@ -61,7 +66,7 @@ class Half:
         prelude = Prelude(script, Endings(script, ending))
         shown = {variable: naming.symbol(variable.name) for variable in found}
         text = prelude.text(prelude.everything)
-        return cls(seed, lines, found, shown, names, text, script.sort_names)
+        return cls(seed, lines, found, shown, frozenset(fixed), names, text, script.sort_names)
 
     @cached_property
     def ending(self) -> str:

@@ -70,7 +70,9 @@ def _shared(first: Half, second: Half) -> _Shared:
     names: dict[Sort, list[str]] = defaultdict(list)
     for constant in _shareable(first):
         names[constant.result].append(first.shown[constant])
-    found = {c: names[c.result] for c in _shareable(second) if c.result in names}
+    # An instance of the second formula has each of them replaced everywhere.
+    free = (constant for constant in _shareable(second) if constant not in second.fixed)
+    found = {c: names[c.result] for c in free if c.result in names}
     return found if any(constant.result is not BOOL for constant in found) else {}
 
 

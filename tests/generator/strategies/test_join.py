@@ -81,6 +81,26 @@ def test_sorts_of_a_formulas_own_are_not_shared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "rest",
+    [
+        "(define-fun p () Bool (> c 0))(assert (and p (< c 0)))",
+        "(declare-fun f (Int) Bool)(assert (< c 0))(assert (forall ((i Int)) (! (> c i) :pattern ((f c)))))",
+    ],
+    ids=["in a definition", "in a pattern"],
+)
+def test_a_constant_that_stays_somewhere_is_not_replaced(tmp_path: Path, rest: str) -> None:
+    second = f"(declare-fun c () Int)(declare-fun d () Int){rest}(assert (> d 2))(check-sat)"
+    first = "(declare-fun x () Int)(assert (< x 5))(check-sat)"
+    replaced = set()
+    for test in made_of(seeds_with(tmp_path / "seeds", {first: None, second: "unsat"}), 0, 40):
+        replaced.update(re.findall(r"; (\S+) is (\S+)\n", test.text))
+        if test.known == ("unsat",):
+            assert ask_z3(test.text, 500) in ("unsat", "unknown"), test.text
+    assert ("d_2", "x") in replaced
+    assert not [old for old, _ in replaced if old == "c_2"]
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         (SAT,),
