@@ -23,6 +23,7 @@ from smtlib import (
     read_script,
     rewrite,
 )
+from smtlib.commands import RECURSIVE
 from smtlib.environment import Datatype
 from smtlib.scanner import CHECKS
 from smtlib.shapes import OBJECTIVES
@@ -96,6 +97,11 @@ class SeedScript:
     def bodies(self) -> tuple[Term, ...]:
         """The bodies of the defined functions."""
         return tuple(d.body for command in self.prelude for d in command.definitions)
+
+    @cached_property
+    def is_recursive(self) -> bool:
+        """Whether it has recursive definitions, which maybe no functions meet."""
+        return any(command.name in RECURSIVE for command in self.prelude)
 
     @cached_property
     def all_terms(self) -> tuple[Term, ...]:

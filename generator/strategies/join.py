@@ -5,7 +5,8 @@ formula get an ending of their own. Then some of its constants become constants 
 so that both say something about them, and a connective joins the two.
 
 The answer is known where it follows. An instance of an unsatisfiable formula is unsatisfiable, and so is its
-conjunction with another one. The first formula stays as it is, so a model of it satisfies a disjunction.
+conjunction with another one. The first formula stays as it is, so a model of it satisfies a disjunction if
+the second formula has no recursive definitions.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ def _answer(way: str, first: Seed, second: Seed) -> str | None:
     """The answer to a join, where it follows from those of the seeds."""
     if way == "and" and "unsat" in (first.answer, second.answer):
         return "unsat"
-    return "sat" if way == "or" and first.answer == "sat" else None
+    # Recursive definitions hold in both parts of a disjunction.
+    is_sat = way == "or" and first.answer == "sat" and not second.script().is_recursive
+    return "sat" if is_sat else None
 
 
 ENTRY = StrategyEntry(

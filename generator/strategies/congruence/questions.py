@@ -11,7 +11,7 @@ from functools import cached_property
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import one_of
 from smtlib import Declaration, Kind, Term, TermTable, default_theories, postorder, print_term
-from smtlib.commands import RECURSIVE, print_declaration
+from smtlib.commands import print_declaration
 from smtlib.printer import all_of, sort_text
 from smtlib.sorts import REGLAN
 from smtlib.terms import declarations_in, substitute
@@ -71,7 +71,7 @@ class ComparisonScript:
         variables = self._variables() if has_horn else None
         if variables is not None and chance.random() < _HORN_SHARE:
             return self._horn(variables, chance), "unsat"
-        is_valid = chance.random() < _VALID_SHARE and not self._has_recursion
+        is_valid = chance.random() < _VALID_SHARE and not self.script.is_recursive
         way = one_of(_WAYS if can_bind else _PLAIN_WAYS, chance)
         declarations, assertions = self._assertions(is_valid, way)
         if not is_valid and chance.random() < _BESIDE_SHARE:
@@ -84,11 +84,6 @@ class ComparisonScript:
             "(check-sat)",
         ]
         return self.script.prelude_text + "\n".join(lines) + "\n", "sat" if is_valid else "unsat"
-
-    @property
-    def _has_recursion(self) -> bool:
-        """Whether it may have definitions that nothing satisfies."""
-        return any(command.name in RECURSIVE for command in self.script.prelude)
 
     def _assertions(self, is_valid: bool, way: str) -> tuple[list[str], list[str]]:
         """Declarations, and assertions that hold, or cannot hold together."""

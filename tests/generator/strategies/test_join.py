@@ -100,6 +100,18 @@ def test_a_constant_that_stays_somewhere_is_not_replaced(tmp_path: Path, rest: s
     assert not [old for old, _ in replaced if old == "c_2"]
 
 
+def test_a_recursive_definition_may_have_no_solution(tmp_path: Path) -> None:
+    second = (
+        "(declare-fun y () Int)(define-fun-rec f ((n Int)) Int (+ 1 (f n)))(assert (= y (f y)))(check-sat)"
+    )
+    source = seeds_with(tmp_path / "seeds", {SAT: "sat", second: None})
+    known = {}
+    for test in made_of(source, 0, 100):
+        way, first = re.findall(r"; joined by (\S+)", test.text)[0], re.findall("; from (.)", test.text)[0]
+        known[way, first] = test.known
+    assert known["or", "0"] == (None,)
+
+
 @pytest.mark.parametrize(
     "texts",
     [
