@@ -8,15 +8,25 @@ set a logic that tests do not. These atoms are known by their canonical text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
+from generator.seeds.script import SeedScript
 from rules import Atom
-from smtlib import Kind, Term, read_sexps
+from smtlib import CheckedCommand, Kind, Sort, Term, default_theories, postorder, read_sexps
+from smtlib.environment import is_parameter
 from smtlib.reader import SExp
+from smtlib.sorts import subsorts
 
 _CHARACTER = r"""(?:"[^"]*"|\(_ char #x[0-9a-f]+\))"""
 _CONSTANT_RANGE = re.compile(rf"\(re\.range {_CHARACTER} {_CHARACTER}\)")
 _REGLAN_SYMBOL = re.compile(r"\([^() ]+ RegLan\)")
+
+_HORN_SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "Array"))
+
+_HORN_THEORIES = frozenset(("Core", "Ints", "Reals", "Reals_Ints", "ArraysEx", "FixedSizeBitVectors"))
+
+CHECK_BY_HORN = "(check-sat-using horn)"
+"""Asks z3's tactic for Horn clauses, which has all theories."""
 
 
 def is_suitable(atom: Atom, solvers: Iterable[str]) -> bool:
@@ -67,6 +77,34 @@ def refusal(term: Term, solvers: Iterable[str]) -> str:
     if term.sort.name == "Array" and term.sort.args[0].name == "Array":
         return "arrays indexed by arrays"
     return ""
+
+
+def horn_has(script: SeedScript, roots: Iterable[Term]) -> bool:
+    """Whether z3's logic HORN has all that ``script`` declares, and what is in these terms."""
+    own = script.sort_names
+    if not all(_horn_has_sort(sort, own) for command in script.prelude for sort in _sorts_of(command)):
+        return False
+    return all(_horn_has_term(term, own) for term in postorder([*script.bodies, *roots]))
+
+
+def _sorts_of(command: CheckedCommand) -> Iterator[Sort]:
+    symbols = [symbol for datatype in command.datatypes for symbol in datatype.symbols]
+    for declaration in (*command.declarations, *symbols):
+        yield from (*declaration.params, declaration.result)
+    if command.sort is not None and isinstance(command.sort.body, Sort):
+        yield command.sort.body
+
+
+def _horn_has_term(term: Term, own: Collection[str]) -> bool:
+    if term.op.kind is Kind.OPERATOR and term.op.name != "const":
+        rank = default_theories().find(term.op.name, term.op.indices, tuple(arg.sort for arg in term.args))
+        if rank is None or rank[1].only or rank[1].theory not in _HORN_THEORIES or term.op.name == "^":
+            return False
+    return all(_horn_has_sort(sort, own) for sort in (term.sort, *(v.sort for v in term.bound)))
+
+
+def _horn_has_sort(sort: Sort, own: Collection[str]) -> bool:
+    return all(part.name in _HORN_SORTS or part.name in own or is_parameter(part) for part in subsorts(sort))
 
 
 def _is_character(term: Term) -> bool:

@@ -4,6 +4,9 @@ The constants of the seed formula become the variables of the clauses. Some of t
 predicate. Facts, steps and queries take conditions and terms from the seed formula, so that clauses are about
 its theory. Of a seed formula that has Horn clauses itself, some clauses are left out. For solvers that know
 rules, some tests have rules and a query about them instead.
+
+z3's logic HORN has few theories, and its tactic for Horn clauses has all. Clauses about other theories ask
+for the tactic and are for z3 only. Where z3 is not among the solvers, they are in the logic ALL.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from generator.declaring import StrategyEntry, StrategyInputs
+from generator.limits import CHECK_BY_HORN, horn_has
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -32,6 +37,8 @@ _MOVED_SHARE = 0.5
 _RULES_SHARE = 0.3
 _JUDGES = ("horn", "own-model")
 _JUDGES_OF_RULES = ("horn", "own-model", "fixedpoint", "derivation")
+_Way: TypeAlias = Literal["logic", "tactic", "all", "rules"]
+"""How a solver is asked: in the logic HORN, by z3's tactic, in the logic ALL, or by rules."""
 ONLY = COMMANDS[QUERY].only
 """The solvers that know rules."""
 
@@ -43,24 +50,27 @@ class Horn(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         super().__init__(inputs, int(inputs.values["tests"]))
-        has_rules = any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers)
-        self._rules_share = _RULES_SHARE if has_rules else 0.0
+        self._know_rules = any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers)
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other clauses each time."""
         script = seed.script()
+        way: _Way = "tactic" if self._know_rules else "all"
+        if horn_has(script, script.assertions):
+            way = "logic"
         if _is_horn(script):
             while True:
-                yield _mutant(seed, _subset(script, chance), chance, False)
+                yield _mutant(seed, _subset(script, way, chance), way, chance)
         maker = _maker(seed)
         while maker is not None:
-            has_rules = chance.random() < self._rules_share
-            yield _mutant(seed, maker.text(has_rules, chance), chance, has_rules)
+            drawn: _Way = "rules" if chance.random() < _RULES_SHARE and self._know_rules else way
+            yield _mutant(seed, maker.text(drawn, chance), drawn, chance)
 
 
-def _mutant(seed: Seed, text: str, chance: random.Random, has_rules: bool) -> Mutant:
-    judge = chance.choice(_JUDGES_OF_RULES if has_rules else _JUDGES)
-    return Mutant(lambda: text, (seed,), only=ONLY if has_rules else (), judged_by=judge)
+def _mutant(seed: Seed, text: str, way: _Way, chance: random.Random) -> Mutant:
+    judge = chance.choice(_JUDGES_OF_RULES if way == "rules" else _JUDGES)
+    only = ONLY if way in ("rules", "tactic") else ()
+    return Mutant(lambda: text, (seed,), only=only, judged_by=judge)
 
 
 def _is_horn(script: SeedScript) -> bool:
@@ -73,15 +83,17 @@ def _is_horn(script: SeedScript) -> bool:
         return False
 
 
-def _subset(script: SeedScript, chance: random.Random) -> str:
+def _subset(script: SeedScript, way: _Way, chance: random.Random) -> str:
     """Some of the seed formula's clauses, in another order."""
     kept = [term for term in script.assertions if chance.random() < _KEPT_SHARE] or list(script.assertions)
     chance.shuffle(kept)
-    return _script([*map(print_command, script.prelude)], [print_term(term) for term in kept])
+    return _script(way, [*map(print_command, script.prelude)], [print_term(term) for term in kept])
 
 
-def _script(head: list[str], clauses: list[str]) -> str:
-    lines = ["(set-logic HORN)", *head, *(f"(assert {clause})" for clause in clauses), "(check-sat)"]
+def _script(way: _Way, head: list[str], clauses: list[str]) -> str:
+    logic = "HORN" if way == "logic" else "ALL"
+    check = CHECK_BY_HORN if way == "tactic" else "(check-sat)"
+    lines = [f"(set-logic {logic})", *head, *(f"(assert {clause})" for clause in clauses), check]
     return "\n".join(lines) + "\n"
 
 
@@ -114,7 +126,7 @@ class _Maker:
             self._terms.setdefault(sort_text(term.sort), []).append(term)
         self._bound = " ".join(f"({d.name} {sort_text(d.result)})" for d in self._variables)
 
-    def text(self, has_rules: bool, chance: random.Random) -> str:
+    def text(self, way: _Way, chance: random.Random) -> str:
         """A script of facts, steps and queries."""
         most = min(_MOST_ARGUMENTS, len(self._variables))
         predicates = [
@@ -123,11 +135,11 @@ class _Maker:
         ]
         clauses = [self._fact(chance.choice(predicates), chance) for _ in range(chance.randint(1, 2))]
         clauses += [self._step(predicates, chance) for _ in range(chance.randint(1, 4))]
-        goal = f"{self._prefix}-goal" if has_rules else "false"
+        goal = f"{self._prefix}-goal" if way == "rules" else "false"
         clauses += [self._query(chance.choice(predicates), goal, chance) for _ in range(chance.randint(1, 2))]
-        if not has_rules:
+        if way != "rules":
             declared = [f"(declare-fun {p.name} {p.sorts} Bool)" for p in predicates]
-            return _script([*self._head, *declared], clauses)
+            return _script(way, [*self._head, *declared], clauses)
         declared = [f"(declare-rel {p.name} {p.sorts})" for p in predicates]
         rules = [f"(rule {clause})" for clause in clauses]
         lines = [*self._head, *declared, f"(declare-rel {goal} ())", *rules, f"(query {goal})"]

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from generator.limits import CHECK_BY_HORN, horn_has
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import one_of
-from smtlib import Declaration, Kind, Term, TermTable, default_theories, postorder, print_term
+from smtlib import Declaration, Term, TermTable, print_term
 from smtlib.commands import print_declaration
 from smtlib.printer import all_of, sort_text
 from smtlib.sorts import REGLAN
@@ -21,7 +22,6 @@ _VALID_SHARE = 0.2
 _BESIDE_SHARE = 0.25
 """Share of unsatisfiable tests that have the assertions of the seed formula, too."""
 _HORN_SHARE = 0.25
-_HORN_SORTS = frozenset(("Bool", "Int", "Real", "BitVec", "Array"))
 _MOST_STEPS = 2
 
 _OPPOSITE = {"=": "distinct", "distinct": "="}
@@ -143,25 +143,15 @@ class ComparisonScript:
         clauses = [_clause(bound, [], f"({predicates[0]} {left})")]
         for before, after in itertools.pairwise(predicates):
             clauses.append(_clause([met], [f"({before} {met[0]})"], f"({after} {met[0]})"))
-        # z3's logic HORN has few theories, its tactic has all.
-        is_plain = all(map(_is_of_horn, postorder(self.comparison.sides)))
+        is_plain = horn_has(self.script, self.comparison.sides)
         lines = [
             *(["(set-logic HORN)"] if is_plain else []),
             *self.script.prelude_without(self.script.constants),
             *(f"(declare-fun {name} ({sort}) Bool)" for name in predicates),
             *(f"(assert {text})" for text in [*clauses, query]),
-            "(check-sat)" if is_plain else "(check-sat-using horn)",
+            "(check-sat)" if is_plain else CHECK_BY_HORN,
         ]
         return "\n".join(lines) + "\n"
-
-
-def _is_of_horn(term: Term) -> bool:
-    """Whether the logic HORN has a term's sort and operator."""
-    if term.op.kind is Kind.OPERATOR and term.op.name != "const":
-        rank = default_theories().find(term.op.name, term.op.indices, tuple(arg.sort for arg in term.args))
-        if rank is None or rank[1].only:
-            return False
-    return term.sort.name in _HORN_SORTS
 
 
 def _clause(bound: Sequence[tuple[str, str]], premises: Sequence[str], conclusion: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from smtlib import BOOL, CheckedScript, check_script, read_script
 from smtlib.horn import read_clauses
 from smtlib.shapes import OBJECTIVES
 from solvers.running.script import Script
+from solvers.specs import find_solver
 from tests.generator.small import formulas, seeds_of
 
 NAMES = ("optimise", "horn", "eliminate")
@@ -43,7 +46,7 @@ def checked(test: GeneratedTest) -> CheckedScript:
 @pytest.mark.parametrize("name", NAMES)
 def test_tests_are_well_sorted_and_name_an_oracle_in_turn(source: SeedSource, name: str) -> None:
     for test in made_by(source, name):
-        assert checked(test).commands[-1].name == ("query" if "declare-rel" in test.text else "check-sat")
+        assert checked(test).commands[-1].name in ("check-sat", "check-sat-using", "query")
         assert ORACLES[test.judged_by].in_turn
 
 
@@ -67,7 +70,7 @@ def test_objectives_of_a_seed_are_kept(tmp_path: Path) -> None:
 
 def test_horn_clauses_are_horn_clauses(source: SeedSource) -> None:
     for test in made_by(source, "horn"):
-        text = as_clauses(Script.of(test.text), 0).text if test.only else test.text
+        text = as_clauses(Script.of(test.text), 0).text if "(query " in test.text else test.text
         script = check_script(read_script(text))
         predicates = {d for c in script.commands if c.name == "declare-fun" for d in c.declarations}
         assert all(d.result is BOOL for d in predicates)
@@ -79,9 +82,39 @@ def test_horn_clauses_are_horn_clauses(source: SeedSource) -> None:
 def test_rules_are_for_the_solvers_that_know_them(source: SeedSource) -> None:
     tests = made_by(source, "horn")
     assert 4 <= sum("(query " in test.text for test in tests) <= 20
-    assert all(("(query " in test.text) == (test.only == ("z3",)) for test in tests)
+    for test in tests:
+        assert test.only == (("z3",) if re.search("[(](query|check-sat-using) ", test.text) else ())
     others = make_strategy("horn", None, StrategySettings(seed=3, solvers=("cvc5",)), source)
-    assert not any("(query " in test.text for test in others.generate(0, 40))
+    assert not any("(query " in test.text or test.only for test in others.generate(0, 40))
+
+
+def test_z3_takes_clauses_of_all_theories(source: SeedSource) -> None:
+    ways = set()
+    for test in made_by(source, "horn", 60):
+        if "(query " not in test.text:
+            asked = [*find_solver("z3").argv, "-in", "-T:1", "-memory:1000"]
+            out = subprocess.run(asked, input=test.text, capture_output=True, text=True, timeout=20).stdout
+            assert "(error" not in out, test.text
+            ways.add((re.findall("set-logic (.*?)[)]", test.text)[0], test.text.splitlines()[-1]))
+    assert ways == {("HORN", "(check-sat)"), ("ALL", "(check-sat-using horn)")}
+
+
+@pytest.mark.parametrize(
+    ("declared", "term", "logic"),
+    [
+        ("(declare-datatype D ((c (d Int))))", "(= (c x) (c 1))", "HORN"),
+        ("(declare-datatype D ((c (d String))))", "(= x 1)", "ALL"),
+        ("", "(select ((as const (Array Int Bool)) true) x)", "HORN"),
+        ("", "(= (^ x 2) 4)", "ALL"),
+        ("", "(exists ((s String)) (= x 1))", "ALL"),
+    ],
+)
+def test_the_logic_has_what_is_declared_and_used(
+    declared: str, term: str, logic: str, tmp_path: Path
+) -> None:
+    source = seeds_of([f"{declared}(declare-const x Int)(assert {term})"], tmp_path)
+    for test in made_by(source, "horn", 10):
+        assert f"(set-logic {logic})" in test.text or "(query " in test.text
 
 
 def test_of_horn_clauses_some_are_kept(tmp_path: Path) -> None:
