@@ -145,7 +145,7 @@ class ComparisonScript:
             clauses.append(_clause([met], [f"({before} {met[0]})"], f"({after} {met[0]})"))
         is_plain = horn_has(self.script, self.comparison.sides)
         lines = [
-            *(["(set-logic HORN)"] if is_plain else []),
+            "(set-logic HORN)" if is_plain else "(set-logic ALL)",
             *self.script.prelude_without(self.script.constants),
             *(f"(declare-fun {name} ({sort}) Bool)" for name in predicates),
             *(f"(assert {text})" for text in [*clauses, query]),
