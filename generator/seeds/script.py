@@ -17,6 +17,7 @@ from smtlib import (
     Term,
     TermTable,
     check_script,
+    default_theories,
     postorder,
     print_command,
     print_term,
@@ -250,6 +251,11 @@ def _bounded(
     for command in prelude:
         for d in command.declarations:
             sorts.update((*d.params, d.result))
+    # Strategies know the theories' sorts by name. Defined sorts are written out.
+    own = {c.sort.name for c in prelude if c.sort is not None and c.sort.body is None}
+    own.update(datatype.name for c in prelude for datatype in c.datatypes)
+    if not own.isdisjoint(default_theories().sorts):
+        return "a sort with the name of a theory's"
     if any(s.name == "Array" and len(s.args) > 2 for s in sorts):
         return "arrays with several indices"
     higher = any(s.is_function for s in sorts)

@@ -87,6 +87,9 @@ def test_functions_as_values_ask_for_a_higher_order_logic() -> None:
     assert text_of(text).startswith("(set-logic HO_ALL)")
 
 
+OWN = "a sort with the name of a theory's"
+
+
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
@@ -118,6 +121,8 @@ def test_functions_as_values_ask_for_a_higher_order_logic() -> None:
             f"(declare-fun x () (_ BitVec {MAX_WIDTH + 1}))(assert (= x x))(check-sat)",
             f"bit-vectors wider than {MAX_WIDTH} bits",
         ),
+        ("(declare-sort Bag 0)(declare-const b Bag)(assert (= b b))(check-sat)", OWN),
+        ("(declare-datatypes ((Seq 0)) (((no) (one (of Seq)))))(assert ((_ is no) no))(check-sat)", OWN),
     ],
 )
 def test_what_cannot_be_used_says_why(text: str, cause: str) -> None:
