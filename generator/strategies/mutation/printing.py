@@ -41,7 +41,7 @@ class Fragments:
         texts = self._texts
 
         def missing(term: Term) -> list[Term]:
-            return [] if is_special(term) else [a for a in term.args if a not in texts]
+            return [] if _is_whole(term) else [a for a in term.args if a not in texts]
 
         for term in postorder([root], below=missing):
             texts[term] = self._joined(term)
@@ -50,7 +50,7 @@ class Fragments:
     def _joined(self, term: Term) -> str:
         if not term.args:
             return PLAIN.head(term)
-        if is_special(term):
+        if _is_whole(term):
             return print_term(term)
         args = " ".join([self._texts[a] for a in term.args])
         if term.variables:
@@ -64,6 +64,11 @@ def written_size(order: Iterable[Term]) -> dict[Term, int]:
     for term in order:
         size[term] = min(_MOST, 1 + sum([size[a] for a in term.args])) if term.args else 1
     return size
+
+
+def _is_whole(term: Term) -> bool:
+    """Whether a term is printed with all below it: a ``let`` has to be inside a quantifier's annotation."""
+    return is_special(term) or bool(term.variables and is_special(term.args[0]))
 
 
 def is_special(term: Term) -> bool:

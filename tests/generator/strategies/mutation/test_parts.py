@@ -244,6 +244,17 @@ def test_kept_texts_read_back_to_the_same_terms(number: int) -> None:
         assert print_term(checked.assertions[0]) == print_term(term)
 
 
+def test_a_pattern_stays_directly_below_its_quantifier() -> None:
+    shared = "(+ (* c 3) (* c 5) (* c 7) 1234567890)"
+    body = f"(! (and (p (+ x {shared})) (p {shared})) :pattern ((p x)))"
+    declared = "(declare-fun p (Int) Bool)(declare-fun c () Int)"
+    script = Seed("seed", f"{declared}(assert (or (p c) (forall ((x Int)) {body})))(check-sat)").script()
+    text = Fragments(GrowingPool(Pool(script)).size).text(script.assertions[0])
+    assert "((x Int)) (! (and " in text
+    (answer,) = probe([f"{script.prelude_text}(assert {text})"], "z3")
+    assert answer.accepted
+
+
 def test_large_assertions_are_printed_with_their_sharing() -> None:
     lets = "".join(f"(let ((a{i + 1} (+ a{i} a{i})))" for i in range(30))
     text = f"(declare-fun a0 () Int)(assert {lets}(> a30 0){')' * 30})(check-sat)"
