@@ -60,7 +60,9 @@ class CanonicalPrinter(Naming):
         parts = text.split("\0")
         numbers: dict[str, int] = {}
         for i in range(1, len(parts), 2):
-            parts[i] = str(numbers.setdefault(parts[i], len(numbers)))
+            # Others are the placeholders of defined functions.
+            if parts[i].isdecimal():
+                parts[i] = str(numbers.setdefault(parts[i], len(numbers)))
         self.slots = {key: numbers[str(n)] for key, n in self.slots.items()}
         self.slots = dict(sorted(self.slots.items(), key=lambda entry: entry[1]))
         return "\0".join(parts)

@@ -192,6 +192,14 @@ def test_recursive_functions_come_with_the_atom() -> None:
         check(found.script())
 
 
+def test_large_definitions_call_each_other_by_name() -> None:
+    terms = " ".join(f"(* n (f (- n {k})))" for k in range(60))
+    declared = f"(declare-const c Int)(define-fun-rec f ((n Int)) Int (ite (< n c) 1 (+ {terms})))"
+    atom = only_atom("(> (f 9) 3)", declared)
+    assert "\0" not in "".join(atom.prelude)
+    check(atom.script())
+
+
 def test_explosive_definitions_stay_functions() -> None:
     doubling = "(define-fun f0 ((x Int)) Int (+ x x))" + "".join(
         f"(define-fun f{n + 1} ((x Int)) Int (f{n} (f{n} (+ x {n}))))" for n in range(40)
