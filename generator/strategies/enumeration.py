@@ -83,8 +83,7 @@ class EnumerationStrategy:
         for position, atom in enumerate(atoms):
             for slot, rank in enumerate(atom.ranks):
                 slots.setdefault(rank, []).append((position, slot))
-        choices = [list(_growth_strings(len(places), self.bound.symbols)) for places in slots.values()]
-        for picked in itertools.product(*choices):
+        for picked in _products([len(places) for places in slots.values()], self.bound.symbols):
             names = [[""] * len(atom.ranks) for atom in atoms]
             for number, (rank, places) in enumerate(slots.items()):
                 prefix = "f" if rank[0] else "x"
@@ -143,19 +142,28 @@ class EnumerationStrategy:
         return GeneratedTest(index, text, self.name, (self.skeleton.id,), identifiers, (), tuple(issues))
 
 
+def _products(lengths: Sequence[int], blocks: int) -> Iterator[list[tuple[int, ...]]]:
+    """All ways to choose a growth string of each length, the last one changing fastest; none is kept."""
+    if not lengths:
+        yield []
+        return
+    for first in _growth_strings(lengths[0], blocks):
+        for others in _products(lengths[1:], blocks):
+            yield [first, *others]
+
+
 def _growth_strings(length: int, blocks: int) -> Iterator[tuple[int, ...]]:
     """Restricted growth strings: each entry at most one above the largest before it, below ``blocks``."""
     string = [0] * length
-
-    def extend(position: int, used: int) -> Iterator[tuple[int, ...]]:
-        if position == length:
-            yield tuple(string)
+    while True:
+        yield tuple(string)
+        limits = [min(largest + 1, blocks - 1) for largest in itertools.accumulate(string, max)]
+        place = length - 1
+        while place > 0 and string[place] == limits[place - 1]:
+            place -= 1
+        if place <= 0:
             return
-        for block in range(min(used + 1, blocks)):
-            string[position] = block
-            yield from extend(position + 1, max(used, block + 1))
-
-    yield from extend(0, 0)
+        string[place:] = [string[place] + 1, *[0] * (length - place - 1)]
 
 
 def _make(inputs: StrategyInputs) -> EnumerationStrategy:

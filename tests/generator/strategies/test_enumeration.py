@@ -106,6 +106,15 @@ def test_past_the_end_there_is_nothing() -> None:
     assert list(strategy.generate(10**6, 10**6 + 3)) == []
 
 
+@pytest.mark.parametrize("holes", [30, 1200])
+def test_the_first_fillings_of_a_large_skeleton_come_at_once(holes: int) -> None:
+    skeleton = f"(and {' '.join(f'(hole {number})' for number in range(holes))})"
+    first, second, third = enumeration(skeleton, atoms=1).generate(0, 3)
+    assert first.text.count("(> x0_0 x0_0)") == second.text.count("(> x0_0 x0_0)") + 1 == holes
+    assert "(> x0_0 x0_1)))\n" in second.text
+    assert "(> x0_1 x0_0)))\n" in third.text
+
+
 def test_functions_and_uninterpreted_sorts_are_enumerated_too() -> None:
     unary = "(declare-sort U 0)(declare-fun f (U) U)(declare-fun g (U) U)(declare-const u U)"
     library = library_of(["(hole 0)"], [(unary, "(= (f u) (g u))", -1)])
