@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,17 @@ def test_one_constant_gives_each_test_once(tmp_path: Path) -> None:
     chance = random.Random(1)
     texts = [mutant.text() for mutant in strategy.mutants(strategy.draw(chance), chance)]
     assert len(set(texts)) == len(texts) == 4
+
+
+def test_formulas_within_one_another_are_looked_through_once(tmp_path: Path) -> None:
+    depth = 600
+    nested = "".join(f"(or (> x {n}) (and (< y {n}) " for n in range(depth)) + "true" + "))" * depth
+    source = seeds_of([f"(declare-const x Int)(declare-const y Int)(assert {nested})"], tmp_path)
+    made = make_strategy("eliminate", None, StrategySettings(seed=3, given=("tests=20",)), source)
+    next(iter(made.generate(0, 1)))
+    start = time.perf_counter()
+    assert len(list(made.generate(1, 20))) == 19
+    assert time.perf_counter() - start < 3
 
 
 def test_constants_become_variables(source: SeedSource) -> None:
