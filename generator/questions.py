@@ -184,7 +184,7 @@ def _question(
     declared = dict(symbols)
     asserted = []
     for number, (variables, formula) in enumerate(formulas):
-        p, q = f"p{number}", f"q{number}"
+        p, q = f"holds{number}", f"fails{number}"
         declared |= {p: _BOOL, q: _BOOL}
         over = [f"({n} {r})" for n, (params, r) in variables.items() if not params and r not in _UNBINDABLE]
         if bound:

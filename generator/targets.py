@@ -39,7 +39,7 @@ from solvers.registry import REFERENCES
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Names the questions and how they are asked; to be changed with them."""
 
 _LARGEST_FILE = 4 << 20

@@ -78,27 +78,27 @@ def test_the_question_about_an_operator_applies_it_to_symbols() -> None:
     assert text.splitlines() == [
         "(set-logic ALL)",
         "(declare-fun r1 () Int)",
-        "(declare-fun p0 () Bool)",
-        "(declare-fun q0 () Bool)",
+        "(declare-fun holds0 () Bool)",
+        "(declare-fun fails0 () Bool)",
         "(declare-fun x0_0 () (Seq Int))",
         "(declare-fun x0_1 () (Seq Int))",
-        "(declare-fun p1 () Bool)",
-        "(declare-fun q1 () Bool)",
+        "(declare-fun holds1 () Bool)",
+        "(declare-fun fails1 () Bool)",
         "(declare-fun x1_0 () Int)",
         "(declare-fun x1_1 () Int)",
-        "(assert (or (not p0) (not q0)))",
-        "(assert (or p0 (= x0_0 x0_1)))",
-        "(assert (or q0 (not (= x0_0 x0_1))))",
-        "(assert (or (not p1) (not q1)))",
-        "(assert (or p1 (= r1 (+ x1_0 x1_1))))",
-        "(assert (or q1 (not (= r1 (+ x1_0 x1_1)))))",
+        "(assert (or (not holds0) (not fails0)))",
+        "(assert (or holds0 (= x0_0 x0_1)))",
+        "(assert (or fails0 (not (= x0_0 x0_1))))",
+        "(assert (or (not holds1) (not fails1)))",
+        "(assert (or holds1 (= r1 (+ x1_0 x1_1))))",
+        "(assert (or fails1 (not (= r1 (+ x1_0 x1_1)))))",
         "(check-sat)",
     ]
 
 
 def test_below_quantifiers_the_symbols_are_variables() -> None:
     text = question_of_nodes([Node("", ("Int",), "Bool")], bound=True)
-    assert "(assert (forall ((x0_0 Int)) (or p0 (f0 x0_0))))" in text
+    assert "(assert (forall ((x0_0 Int)) (or holds0 (f0 x0_0))))" in text
     assert "(declare-fun f0 (Int) Bool)" in text and "(declare-fun x0_0" not in text
 
 
@@ -129,6 +129,8 @@ def test_questions_about_atoms_and_skeletons_are_well_sorted() -> None:
         text = question_of_atom(made, bound)
         assert not check_script(read_script(text)).errors
         assert "declare-datatypes" in text and ("forall" in text) == bound
+    sequences = atom(1, "(declare-const s (Seq Int))(declare-const t (Seq Int))", "(= s t)")
+    assert not check_script(read_script(question_of_atom(sequences, False))).errors
     found = skeleton(1, "(forall 2 (or (hole 0) (exists 1 (hole 1))))")
     assert not check_script(read_script(question_of_skeleton(found))).errors
     # What the atom declares is asked about as it is, and what is no operator over terms.
