@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from generator.declaring import StrategyInputs
 from generator.limits import refusal
+from generator.scopes import names_of
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
@@ -18,6 +20,9 @@ solvers rarely decide it."""
 
 PARTNERS = 20
 """Partners that are tried for a seed."""
+
+_LET_NAME = re.compile(r"\|?\$+[0-9]+\|?")
+"""What the printer calls shared terms. A constant of the other half with such a name would be one of them."""
 
 _TRIES = 3
 """At most this many joins are made per test of a pair, since some come out the same."""
@@ -84,6 +89,8 @@ def conjunction(texts: Sequence[str]) -> str:
 def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
     if script.logic != "ALL":
         return "higher order"
+    if any(map(_LET_NAME.fullmatch, names_of(script))):
+        return "a name like those of let"
     for number, term in enumerate(script.terms):
         if number == MAX_TERMS:
             return "too large to join"

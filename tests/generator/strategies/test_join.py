@@ -111,6 +111,16 @@ def test_a_recursive_definition_may_have_no_solution(tmp_path: Path) -> None:
     assert known["or", "0"] == (None,)
 
 
+def test_no_constant_has_the_name_of_a_shared_term(tmp_path: Path) -> None:
+    first = "(declare-fun $0 () Int)(declare-fun $heap () Int)(assert (< $0 $heap))(check-sat)"
+    product = "(* x y (+ x y) (- x y) (+ x 1000))"
+    second = f"(declare-fun x () Int)(declare-fun y () Int)(assert (= {product} (* {product} 2)))(check-sat)"
+    plain = first.replace("$0", "c")
+    made = made_of(seeds_with(tmp_path / "seeds", dict.fromkeys((first, second, plain))), 0, 60)
+    assert any("(let (($" in test.text for test in made)
+    assert {name for test in made for name in re.findall(r"\d\.smt2", test.text)} == {"1.smt2", "2.smt2"}
+
+
 @pytest.mark.parametrize(
     "texts",
     [
