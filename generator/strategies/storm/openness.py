@@ -33,8 +33,8 @@ _SORTS = frozenset("Bool Int Real BitVec FloatingPoint RoundingMode String RegLa
 
 _INFINITE = frozenset(("Int", "Real", "String", "Seq"))
 
-_READS_ARRAYS = frozenset(("select", "store", "ite"))
-"""Functions whose first array argument is not compared."""
+_READS_ARRAYS = frozenset(("select", "store"))
+"""Functions that compare their second argument only, the index."""
 
 
 class Openness:
@@ -75,10 +75,8 @@ class Openness:
                 return f"open or not standard: {op.name}"
             if op.name not in _standard():
                 return "not standard"
-            compared = term.args[1:] if op.name in _READS_ARRAYS else term.args
-            if op.name in ("store", "ite"):
-                compared = compared[:1]
-            if op.name != "const" and not all(self._is_comparable(a.sort) for a in compared):
+            compared = term.args[1:2] if op.name in _READS_ARRAYS else term.args
+            if op.name not in ("const", "ite") and not all(self._is_comparable(a.sort) for a in compared):
                 return "compares arrays"
         elif op.kind is Kind.SYMBOL and op.declaration is not None:
             if op.declaration in self._spoiled:

@@ -139,6 +139,16 @@ def test_what_is_open_or_unsure_is_left_out(
     assert [c for c in valuation.left_out if cause in c], valuation.left_out
 
 
+def test_a_choice_between_arrays_compares_none(process: SolvingProcess) -> None:
+    values, valuation = values_of(
+        """(declare-fun a () (Array Bool Int))(declare-fun b () (Array Bool Int))(declare-fun p () Bool)
+        (assert (> (select (ite p a b) true) 5)) (assert (< (select b true) 5)) (check-sat)""",
+        process,
+    )
+    assert values["(> (select (ite p a b) true) 5)"] and values["p"]
+    assert not valuation.left_out
+
+
 def test_division_by_zero_is_valued_as_one_function(process: SolvingProcess) -> None:
     values, _ = values_of(
         """(declare-fun x () Int)(declare-fun y () Int)
