@@ -23,10 +23,11 @@ def header(
 ) -> str:
     """Comment lines that let the test be made again and traced back to its issues. ``settings`` are those
     that are not the defaults."""
+    set_to = [f"settings {_set_to(settings)}"] if settings else []
     return (
         f"; exhume {VERSION} corpus {fingerprint[:16]} seed {seed} index {index} strategy {strategy}\n"
         f"; skeletons {_numbers(skeletons)}; atoms {_numbers(atoms)}; rules {_numbers(rules)}\n"
-        f"; issues {_issues(issues)}\n{comment_line(f'settings {_set_to(settings)}') if settings else ''}"
+        f"{comment((f'issues {_issues(issues)}', *set_to))}"
     )
 
 
