@@ -57,7 +57,8 @@ def _text(
     goals = goals or [_goal(terms, conditions, chance) if terms else _soft_condition(conditions, chance)]
     chance.shuffle(goals)
     bounds = _bounds(script) if chance.random() < _BOUNDED_SHARE else []
-    whole = script.text([term for term in script.assertions if term not in soft])
+    left_out = set(soft)
+    whole = script.text([term for term in script.assertions if term not in left_out])
     lines = [
         f"(set-option :opt.priority {chance.choice(_PRIORITIES)})",
         *whole.splitlines()[:-1],
