@@ -259,6 +259,7 @@ class _StrategySeeds(SeedSource):
         self._count = count
         self.fingerprint = sha256(f"{strategy.name} {strategy.fingerprint}".encode()).hexdigest()
         self._by_answer = {None: range(count), "sat": (), "unsat": ()}
+        self._weights = []
         self._sums = {}
         self._entries = ()
 

@@ -203,6 +203,9 @@ def test_tests_of_a_strategy_are_seeds(library: Library) -> None:
     assert len(source) == 10
     assert source[3].origin == "skeletons#3"
     assert source[3].text == next(iter(SkeletonStrategy(library, 5).generate(3, 4))).text
+    before = source.fingerprint
+    source.prefer(len)
+    assert source.fingerprint == before
     assert source[3].issues
     assert source.draw(random.Random(1)).script().assertions
 
