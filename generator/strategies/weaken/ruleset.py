@@ -273,11 +273,6 @@ def read_rules(text: str, source: str, theories: Theories) -> Iterator[Rule]:
                 raise GenerationError(f"{source}: {error}") from error
 
 
-def read_ground(sexp: SExp, theories: Theories) -> Pattern:
-    """The pattern of a term without variables."""
-    return _Reader(theories, {}).pattern(sexp, frozenset())
-
-
 @lru_cache(maxsize=1)
 def common_theories() -> Theories:
     """The shipped theories without what only one solver knows: what rules are built of."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from generator.strategies.weaken.conditions import holds
 from generator.strategies.weaken.patterns import Builder, Match, Run, variables_of
-from generator.strategies.weaken.ruleset import Law, Rule, common_theories, read_ground
+from generator.strategies.weaken.ruleset import Law, Rule, _Reader, common_theories
 from smtlib import (
     BOOL,
     STRING,
@@ -151,7 +151,8 @@ class _Instance:
                 yield values
 
     def _ground(self, sexp: SExp) -> Term:
-        return self.builder.build(read_ground(sexp, common_theories()), Match())
+        """The term without variables that is written so."""
+        return self.builder.build(_Reader(common_theories(), {}).pattern(sexp, frozenset()), Match())
 
     def _allowed(self, values: Mapping[str, Term]) -> bool:
         condition = self.law.condition
