@@ -30,7 +30,7 @@ class Half:
     ``lines`` are its assertions in pieces of text, every other one an occurrence of a variable;
     ``occurrences`` where each variable stands. ``names`` are all it uses, ``shown`` the variables' names,
     both as printed; ``declared`` are its declarations. ``fixed`` are variables that have other occurrences
-    too: in definitions, or in assertions with a pattern.
+    too: in definitions, or in assertions with a pattern. ``sort_names`` are the sorts that it declares.
     """
 
     seed: Seed
@@ -40,6 +40,7 @@ class Half:
     fixed: frozenset[Declaration]
     names: frozenset[str]
     declared: str
+    sort_names: frozenset[str]
 
     @classmethod
     def of(cls, seed: Seed, script: SeedScript, ending: str) -> Half:
@@ -65,7 +66,7 @@ class Half:
         prelude = Prelude(script, Endings(script, ending))
         shown = {variable: naming.symbol(variable.name) for variable in found}
         text = prelude.text(prelude.everything)
-        return cls(seed, lines, found, shown, frozenset(fixed), names, text)
+        return cls(seed, lines, found, shown, frozenset(fixed), names, text, script.sort_names)
 
     @cached_property
     def ending(self) -> str:

@@ -251,10 +251,11 @@ def _bounded(
     for command in prelude:
         for d in command.declarations:
             sorts.update((*d.params, d.result))
-    # Strategies know the theories' sorts by name. Defined sorts are written out.
+    # Strategies know the theories' sorts by name, but for lists, which many formulas declare as their own.
+    # Defined sorts are written out.
     own = {c.sort.name for c in prelude if c.sort is not None and c.sort.body is None}
     own.update(datatype.name for c in prelude for datatype in c.datatypes)
-    if not own.isdisjoint(default_theories().sorts):
+    if not own.isdisjoint(default_theories().sorts.keys() - {"List"}):
         return "a sort with the name of a theory's"
     if any(s.name == "Array" and len(s.args) > 2 for s in sorts):
         return "arrays with several indices"

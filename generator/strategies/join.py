@@ -25,7 +25,7 @@ from generator.seeds.strategy import Mutant
 from generator.settings import Setting
 from generator.text import comment
 from smtlib import Declaration, Sort
-from smtlib.sorts import BOOL
+from smtlib.sorts import BOOL, subsorts
 
 SETTINGS = (Setting("tests", 5, "tests made from one pair", 1, 100),)
 
@@ -79,7 +79,11 @@ def _shared(first: Half, second: Half) -> _Shared:
 
 def _shareable(half: Half) -> Iterator[Declaration]:
     """The constants whose sort is the same one in all formulas."""
-    return (constant for constant in half.occurrences if is_standard(constant.result))
+    for constant in half.occurrences:
+        # A formula may declare lists of its own.
+        own = any(sort.name in half.sort_names for sort in subsorts(constant.result))
+        if not own and is_standard(constant.result):
+            yield constant
 
 
 def _joined(first: Half, second: Half, shared: _Shared, chance: random.Random) -> Mutant:

@@ -73,6 +73,7 @@ def test_sorts_of_a_formulas_own_are_not_shared(tmp_path: Path) -> None:
     own = "(declare-sort {0} 0)(declare-fun {1} () {0})(declare-fun n () Int)(assert (distinct {1} {1}))"
     texts = [own.format("S", "a") + "(assert (> n 1))(check-sat)"]
     texts.append(own.format("S", "b") + "(assert (< n 2))(check-sat)")
+    texts += [own.format("List", name) + "(assert (= n 3))(check-sat)" for name in ("c", "d")]
     source = seeds_with(tmp_path / "seeds", dict.fromkeys(texts))
     for test in made_of(source, 0, 40):
         assert re.findall(r"; (\S+) is (\S+)\n", test.text) == [("n_2", "n")]
