@@ -92,6 +92,20 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-qualified-constructor-wrong-sat", 2, "z3", [], "unsat"),
     ("cvc5-pow2-refine-segfault", 0, "cvc5", [], SEGV),
     ("cvc5-sequence-pi-segfault", 0, "cvc5", [], SEGV),
+    (
+        "cvc5-quantified-set-value",
+        0,
+        "cvc5",
+        [],
+        ("((p true) (b (as set.empty (Set Int))))", "(define-fun p () Bool false)"),
+    ),
+    (
+        "cvc5-quantified-set-value",
+        1,
+        "cvc5",
+        [],
+        "sat ((b (as set.empty (Set Int))) ((forall ((x Int)) (set.member x b)) true))",
+    ),
     ("cvc5-second-core-misses-assertion", 0, "cvc5", [], "unsat ( one three ) ( one )"),
     ("cvc5-second-core-misses-assertion", 0, "z3", [], "unsat (one three) (one three)"),
     ("cvc5-set-card-invalid-model", 0, "cvc5", ["--check-models"], (INVALID["cvc5"],)),
@@ -222,6 +236,7 @@ REFUSED = {
     "cvc5-qe-division-by-zero": "",
     "cvc5-qe-then-unsat": "",
     "cvc5-qualified-constructor-wrong-sat": "",
+    "cvc5-quantified-set-value": f"{_KIND} set.card in this configuration.",
     "cvc5-set-card-invalid-model": f"{_KIND} set.card in this configuration.",
     "cvc5-sub-cbqi-scope-abort": "cannot set option sub-cbqi in safe mode",
 }
