@@ -224,6 +224,7 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
     ("cvc5-set-fold-order-invalid-model", "cvc5", ["--check-models"], (INVALID["cvc5"],)),
     ("z3-ufbv-map-invalid-model", "z3", ["model_validate=true"], (INVALID["z3"],)),
     ("cvc5-model-core-solved-symbol", "cvc5", [], "sat ( (define-fun b"),
+    ("cvc5-error-proof-tracer-abort", "cvc5", ["--produce-proofs"], ABRT),
     ("cvc5-match-quoted-symbol", "cvc5", [], ("got `|x y|` (QUOTED_SYMBOL)",)),
 ]
 _KIND = "Cannot handle assertion with term of kind"

@@ -30,7 +30,9 @@ def measured(folder: Path, solver: Solver, *made_from: str) -> None:
     unit = folder / "units" / "1.0" / "history" / "1.5m" / "1"
     header = f"; exhume 0.1.0 seeds 0 seed 1 index 0 strategy opfuzz\n; from {', '.join(made_from)}.smt2\n"
     text = header + "(declare-const x Int)\n(assert (= 3 (div x 2)))\n(check-sat)\n"
-    out = unit / "start-1" / "tests" / "campaign" / "findings"
+    out = unit / "start-1" / "tests" / "campaign"
+    # Beside it, a hunt that found nothing.
+    (unit.parent / "2" / "start-1" / "tests" / "campaign" / "findings").mkdir(parents=True)
     list(hunt([GeneratedTest(0, text, "opfuzz")], [solver], HuntOptions(out, stages=(Stage(5.0, 1.0),))))
 
 

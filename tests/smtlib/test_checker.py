@@ -260,7 +260,7 @@ def test_definitions_that_read_each_other_twice_are_read_once() -> None:
     assert messages(text + "(declare-const x (A60 Int))(assert (= x 1))") == []
 
 
-def test_a_sort_defined_anew_stands_for_something_else() -> None:
+def test_a_sort_defined_again_stands_for_something_else() -> None:
     use = "(declare-const {0} (P Int))(assert (= {0} {1}))"
     text = (
         f"(push 1)(define-sort P (T) T){use.format('x', '1')}(pop 1)"
