@@ -175,6 +175,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-optimize-as-array", 1, "z3", [], "sat (objectives ( 1) )"),
     ("z3-reduce-args-map-wrong-sat", 0, "z3", [], "sat unsat"),
     ("z3-reduce-args-map-wrong-sat", 1, "z3", [], "sat unsat"),
+    ("z3-qe-stores-wrong-unsat", 0, "z3", [], "unsat sat"),
     (
         "z3-soft-constraints-contradict",
         0,

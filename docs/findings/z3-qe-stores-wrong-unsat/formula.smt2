@@ -1,0 +1,5 @@
+(declare-const a (Array Int Int))
+(assert (= (select a 1) 1))
+(assert (exists ((i Int) (b (Array Int Int))) (= a (store (store b 1 0) i 1))))
+(check-sat-using (then qe smt))
+(check-sat)
