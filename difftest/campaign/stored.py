@@ -378,7 +378,7 @@ def _from_row(kind: type[_Record], row: Sequence[Any]) -> _Record:
     """The opposite of ``to_row``."""
     values: list[Any] = []
     for field_, value in zip(fields(kind), row, strict=True):
-        if str(field_.type).startswith("Mapping"):
-            value = json.loads(value)
-        values.append(_NUMBERS.get(str(field_.type), lambda other: other)(value))
+        kind_of_value = str(field_.type)
+        read = json.loads if kind_of_value.startswith("Mapping") else _NUMBERS.get(kind_of_value)
+        values.append(read(value) if read else value)
     return kind(*values)
