@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from generator.declaring import StrategyInputs
-from generator.limits import refusal
+from generator.refusals import refusal
 from generator.scopes import names_of
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript

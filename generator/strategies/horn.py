@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.limits import CHECK_BY_HORN, horn_has
+from generator.horn_logic import CHECK_BY_HORN, horn_has
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy

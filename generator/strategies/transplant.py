@@ -18,13 +18,14 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from generator.declaring import StrategyEntry, StrategyInputs
+from generator.refusals import constant_arguments, is_value
 from generator.scopes import free_prefix, names_of
 from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import is_literal, is_value
+from generator.strategies.mutation.literals import is_literal
 from generator.strategies.mutation.operators import Operators, apply_declaration
-from generator.strategies.mutation.places import Place, constant_arguments
+from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, TermStrategy
 from generator.templates import AtomTemplate
 from smtlib import (

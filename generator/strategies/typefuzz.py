@@ -16,12 +16,13 @@ import random
 from collections.abc import Sequence
 
 from generator.declaring import StrategyEntry, StrategyInputs
+from generator.refusals import constant_arguments
 from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import LITERAL_SORTS, is_literal, new_literal
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
-from generator.strategies.mutation.places import Place, constant_arguments
+from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, NO_OPERATOR, TermStrategy
 from smtlib import Sort, Term
 

@@ -19,8 +19,8 @@ from generator import (
     load_library,
     make_strategy,
 )
-from generator.limits import is_suitable
 from generator.loading import select_usable, target_families
+from generator.refusals import refuses_atom
 from rules import OWN_NAME
 from smtlib import check_script, read_script
 from tests.generator.small import atom, library_of, make_corpus
@@ -135,8 +135,8 @@ def test_what_a_solver_refuses_only_in_tests_is_known_by_the_atom(
     declarations: str, term: str, refusing: set[str]
 ) -> None:
     made = atom(1, declarations, term).atom
-    assert {s for s in ("z3", "cvc5", "bitwuzla") if not is_suitable(made, [s])} == refusing
-    assert is_suitable(made, [])
+    assert {s for s in ("z3", "cvc5", "bitwuzla") if refuses_atom(made, [s])} == refusing
+    assert not refuses_atom(made, [])
 
 
 @pytest.mark.parametrize(("declarations", "term", "refusing"), REFUSED_LATE)

@@ -193,8 +193,7 @@ def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, d
 EXCEPTIONS = {
     "apifuzz/engines": "an engine is made for one solver's interface",
     "apifuzz/running": "programs of calls are written in the Python of one solver's interface",
-    "generator/limits.py": "what a solver refuses although its acceptance was asked",
-    "generator/strategies/mutation": "what a solver refuses although its acceptance was asked",
+    "generator/refusals.py": "what a solver refuses although its acceptance was asked",
     "generator/strategies/storm": "values seeds by the libraries of two solvers",
     "miner/commandline.py": "a suffix of files is called like a solver",
 }

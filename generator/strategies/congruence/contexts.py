@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from generator.refusals import constant_arguments
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal, one_of
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
-from generator.strategies.mutation.places import Place, constant_arguments
+from generator.strategies.mutation.places import Place
 from smtlib import BOOL, INT, Declaration, Sort, Term
 from smtlib.sorts import REGLAN, array, make_sort, subsorts
 

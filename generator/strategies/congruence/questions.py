@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from generator.limits import CHECK_BY_HORN, horn_has
+from generator.horn_logic import CHECK_BY_HORN, horn_has
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import one_of
 from smtlib import Declaration, Term, TermTable, print_term

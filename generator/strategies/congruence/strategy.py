@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from generator.declaring import StrategyEntry, StrategyInputs
+from generator.refusals import refuses_seed, refuses_sort
 from generator.scopes import free_prefix, names_of
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -30,7 +31,6 @@ from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import one_of
 from generator.strategies.mutation.operators import Operators, operators_for
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.suitable import is_unsuitable, is_unsuitable_sort
 from generator.targets import Targets, targets_for
 from generator.text import comment
 from smtlib import BOOL, Declaration, Sort, Term, postorder, print_term
@@ -85,7 +85,7 @@ class _Side:
             part.name not in _SIGNS or self.operators.knows(_SIGNS[part.name]) for part in subsorts(sort)
         )
         is_plain = not any(part.is_function or part is REGLAN for part in subsorts(sort)[1:])
-        return known and is_plain and not is_unsuitable_sort(sort, self.operators.families)
+        return known and is_plain and not refuses_sort(sort, self.operators.families)
 
 
 class CongruenceStrategy(SeedStrategy):
@@ -106,7 +106,7 @@ class CongruenceStrategy(SeedStrategy):
         makers = {
             side.only: _Maker(seed, side, chance)
             for side in (self._all, *self._alone)
-            if not is_unsuitable(seed.script(), side.operators.families)
+            if not refuses_seed(seed.script(), side.operators.families)
         }
         failures = 0
         while makers and failures < _DRAWS:

@@ -18,10 +18,10 @@ from functools import cached_property
 from hashlib import blake2b
 
 from generator.questions import node_with_head
+from generator.refusals import constant_arguments
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.chain import MutationLog
 from generator.strategies.mutation.operators import Head, Operators, SeedFunctions
-from generator.strategies.mutation.places import constant_arguments
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
 from generator.targets import NO_TARGETS, Targets
 from smtlib import Kind, Op, Term, TermTable, postorder, print_term

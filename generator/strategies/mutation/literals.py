@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
+from generator.refusals import is_value
 from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, TermTable
-from smtlib.sorts import REGLAN, ROUNDING_MODE
+from smtlib.sorts import REGLAN
 from smtlib.values import (
     MODES,
     SPECIAL_FLOATS,
@@ -48,17 +49,6 @@ def new_literal(
         return None
     known = one_of(near, chance) if near else None
     return make(table, sort, known, chance, depth)
-
-
-def is_value(term: Term) -> bool:
-    """Whether solvers take ``term`` for a value: a literal, or a negated number."""
-    if term.op.kind is Kind.LITERAL:
-        return True
-    if term.op.kind is not Kind.OPERATOR:
-        return False
-    if term.op.name == "-" and len(term.args) == 1:
-        return term.args[0].op.kind is Kind.LITERAL
-    return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
 
 
 def is_literal(term: Term) -> bool:

@@ -14,10 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from generator.errors import GenerationError
+from generator.refusals import OPERATORS, RESULTS, constant_arguments, is_value
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.indices import choose_indices, is_plain
-from generator.strategies.mutation.literals import is_value
-from generator.strategies.mutation.places import constant_arguments
 from smtlib import (
     BOOL,
     Declaration,
@@ -37,12 +36,6 @@ from solvers.specs import parse_spec
 
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
-
-REFUSED = {"cvc5": frozenset(("const", "eqrange"))}
-"""What a solver knows and takes only with an option that tests do not set (cvc5: --arrays-exp)."""
-
-REFUSED_RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
-"""Operators that a solver does not take at a result sort of this head."""
 
 EXPONENTS = ("0", "1", "2", "3", "4", "5", "8")
 """Larger powers of polynomials take solvers seconds to write out."""
@@ -93,8 +86,8 @@ class Operators:
 
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
         self.families = frozenset(parse_spec(spec).kin for spec in solvers)
-        refused = frozenset().union(*(REFUSED.get(family, ()) for family in self.families))
-        self._refused_results = frozenset().union(*(REFUSED_RESULTS.get(f, ()) for f in self.families))
+        refused = frozenset().union(*(OPERATORS.get(family, ()) for family in self.families))
+        self._refused_results = frozenset().union(*(RESULTS.get(f, ()) for f in self.families))
         # Elsewhere than in seeds that use their theory, operators of these would make most tests undecidable
         # (sin fits every Real), or wrong without further declarations.
         self._guarded = frozenset(t.name for t in theories.theories.values() if t.guarded)

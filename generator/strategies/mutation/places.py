@@ -11,16 +11,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from smtlib import Kind, Term, TermTable, default_theories
+from generator.refusals import constant_arguments
+from smtlib import Kind, Term, TermTable
 
 Edge = tuple[Term, int]
 """A term and the number of one of its arguments."""
-
-
-def constant_arguments(name: str) -> tuple[int, ...]:
-    """Arguments of a theory's function that must be values: what stands there is left as it is, or is a
-    literal."""
-    return default_theories().value_arguments.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)

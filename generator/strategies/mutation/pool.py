@@ -12,8 +12,8 @@ import random
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from generator.refusals import is_value
 from generator.seeds.script import SeedScript
-from generator.strategies.mutation.literals import is_value
 from generator.strategies.mutation.places import Place
 from smtlib import Kind, Sort, Term, postorder
 from smtlib.terms import free_in

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from generator.declaring import StrategyInputs
+from generator.refusals import refuses_seed
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -15,7 +16,6 @@ from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain, MutationLog
 from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.places import Place
-from generator.strategies.mutation.suitable import is_unsuitable
 from smtlib import Term
 
 NO_OPERATOR = "attempts that found no operator"
@@ -23,7 +23,7 @@ ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
 REFUSED = "attempts that a target refuses"
 WRONG_SIZE = "attempts that would have made an assertion too small or too large"
-UNSUITABLE = "seeds with what cvc5 takes only where its theories never see it"
+UNSUITABLE = "seeds with what a solver takes only where its theories never see it"
 
 _REPEATS = 8
 """So often a link is mutated further where the chain had it before; a short formula has few operators."""
@@ -78,7 +78,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
 
     def is_unsuitable(self, script: SeedScript) -> bool:
         """Whether a target takes the script only where its theories never see it."""
-        return is_unsuitable(script, self.operators.families)
+        return refuses_seed(script, self.operators.families)
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from generator.levels import CHECK, on_levels
-from generator.limits import refusal
+from generator.refusals import refusal
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.valuation import Valuation

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from corpus.acceptance import probe
 from generator import Seed
+from generator.refusals import is_value
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, is_value, new_literal
+from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal
 from generator.strategies.mutation.operators import SeedFunctions, operators_for
 from generator.strategies.mutation.places import find_place
 from generator.strategies.mutation.pool import GrowingPool, Pool
