@@ -8,10 +8,9 @@ a different cause (a *look*).
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -429,11 +428,10 @@ class Book:
 def _row_of(record: FindingRecord, earlier: bool) -> FindingState:
     """The row of a finding that has none, as far as its folder can be read."""
     found_at = time.time()
-    test: dict[str, Any] = {}
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        file = record.path / DOCUMENT
-        found_at = file.stat().st_mtime
-        test = dict(json.loads(file.read_text("utf-8"))["test"])
+    test: Mapping[str, Any] = {}
+    with contextlib.suppress(OSError, DifftestError):
+        found_at = (record.path / DOCUMENT).stat().st_mtime
+        test = FindingFolder.read(record.path).test
     return FindingState(
         *(record.id, record.finding_class, record.solver, record.key, record.path.name),
         *(str(test.get("strategy", "")), int(test.get("index", 0)), int(test.get("seed", 0))),

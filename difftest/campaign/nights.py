@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 from difftest.campaign.stored import NoCampaign, StoredCampaign
 from difftest.campaign.upgrading import read_any
@@ -126,7 +125,7 @@ def read_history(folders: Iterable[Path], ledger: Ledger) -> History:
         for found in night.findings:
             key = general_key(found.key)
             key = key if key in causes else count_under(key, causes)
-            cause = causes.setdefault(key, Cause(key, found, str(_test(found).get("strategy", ""))))
+            cause = causes.setdefault(key, Cause(key, found, str(found.test.get("strategy", ""))))
             _see(cause, number)
         for known in night.known:
             if known in causes:
@@ -139,11 +138,6 @@ def read_history(folders: Iterable[Path], ledger: Ledger) -> History:
 def _see(cause: Cause, night: int) -> None:
     if not cause.nights or cause.nights[-1] != night:
         cause.nights.append(night)
-
-
-def _test(found: FindingFolder) -> Mapping[str, Any]:
-    test = found.data.get("test")
-    return test if isinstance(test, dict) else {}
 
 
 def _night(folder: Path, campaign: StoredCampaign) -> Night:

@@ -148,7 +148,7 @@ def record_findings(
 
 
 def _row(found: FindingFolder) -> FoundRecord:
-    data, test, entry = found.data, found.data.get("test") or {}, found.accused
+    data, test, entry = found.data, found.test, found.accused
     listed = {name: tuple(map(int, test.get(name, ()))) for name in ("skeletons", "atoms", "rules")}
     return FoundRecord(
         finding_class=str(data["class"]),

@@ -263,10 +263,14 @@ class FindingFolder:
         return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
 
     @property
+    def test(self) -> Mapping[str, Any]:
+        """What is noted of the test that it was found with."""
+        return self.data.get("test") or {}
+
+    @property
     def origin(self) -> str:
         """The file of the user's that it was found with; empty for a generated test."""
-        test = self.data.get("test")
-        return str(test.get("origin") or "") if isinstance(test, dict) else ""
+        return str(self.test.get("origin") or "")
 
     @property
     def culprit(self) -> Mapping[str, Any] | None:
@@ -351,12 +355,12 @@ class FindingFolder:
     @property
     def strategy(self) -> str:
         """What made the test; ValueError or another error of that kind where the folder does not say."""
-        return str(self.data["test"]["strategy"])
+        return str(self.test["strategy"])
 
     @property
     def index(self) -> int:
         """The number of the test among those of its strategy."""
-        return int(self.data["test"]["index"])
+        return int(self.test["index"])
 
     @property
     def tested(self) -> str:

@@ -99,7 +99,7 @@ class Sought:
             entry.get("outcome") == "crash",
             found.formula,
             tuple(split_option(option.lstrip("-"))[0] for option in telling_options(found)),
-            own=frozenset((found.data.get("test") or {}).get("issues") or ()),
+            own=frozenset(found.test.get("issues") or ()),
         )
 
 

@@ -58,11 +58,9 @@ def find_merges(records: Sequence[FindingRecord]) -> list[Merge]:
 def merge(found: Merge) -> None:
     """Make one of two findings: all that is known of the one that goes is kept."""
     kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
-    made_from = gone.data.get("test") or {}
     seen = duplicates_of(kept.path)
-    if isinstance(number := made_from.get("index"), int):
-        origin = str(made_from.get("origin", ""))
-        test = GeneratedTest(number, gone.tested, gone.strategy, origin=origin)
+    if isinstance(number := gone.test.get("index"), int):
+        test = GeneratedTest(number, gone.tested, gone.strategy, origin=gone.origin)
         keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
         seen.append(test.listed)
     seen += duplicates_of(gone.path)

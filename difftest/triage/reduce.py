@@ -24,7 +24,7 @@ from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import WITH_MODEL
 from difftest.triage.expectation import expectation_of_finding, hurried, observe, read_formula
-from difftest.triage.folder import ORIGINAL, REDUCED, read_document
+from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
 from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
 from difftest.triage.transcribe import transcribe
@@ -194,8 +194,7 @@ def _hint(tries: int) -> str:
 def _made_by_storm(target: Path, text: str) -> bool:
     """Whether a finding, or a test by its header, is of the strategy ``storm``."""
     if target.is_dir():
-        test = read_document(target).get("test")
-        return isinstance(test, dict) and test.get("strategy") == "storm"
+        return FindingFolder.read(target).test.get("strategy") == "storm"
     first = text.split("\n", 1)[0]
     return first.startswith("; exhume ") and first.endswith(" strategy storm")
 

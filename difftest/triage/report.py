@@ -120,8 +120,7 @@ class Writer:
 
     def _strategy(self) -> str:
         """What found it, by the name that people know."""
-        test = self.found.data.get("test") or {}
-        name = str(test.get("strategy") or "a test")
+        name = str(self.found.test.get("strategy") or "a test")
         if self.found.origin:
             # Without its folder, which is nobody's business.
             own = f"a replay of {PurePath(self.found.origin).name}"

@@ -32,7 +32,7 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.examine import examine
 from difftest.triage.expectation import expectation_of_finding
 from difftest.triage.filing import FindingRecord
-from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
+from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder
 from difftest.triage.key import refined
 from difftest.triage.kinds import State
 from difftest.triage.reduce import reduce
@@ -111,12 +111,12 @@ class _Splitter:
     """Places the tests of one finding."""
 
     def __init__(self, folder: Path, report: BisectReport) -> None:
-        data = read_document(folder)
+        found = FindingFolder.read(folder)
         self._beside = folder.parent
         self._report = report
-        self._key = str(data["key"])
-        self._oracles = [str(data.get("oracle") or "")]
-        self._seed = int((data.get("test") or {}).get("seed") or 0)
+        self._key = str(found.data["key"])
+        self._oracles = [str(found.data.get("oracle") or "")]
+        self._seed = int(found.test.get("seed") or 0)
         self._expected = expectation_of_finding(folder)
         self._solver = accused(self._expected)
 
@@ -202,7 +202,7 @@ class _Splitter:
 
 def _is_of(record: FindingRecord, test: GeneratedTest) -> bool:
     """Whether a finding was made of that test."""
-    made_from = read_document(record.path).get("test") or {}
+    made_from = FindingFolder.read(record.path).test
     return (made_from.get("strategy"), made_from.get("index")) == (test.strategy, test.index)
 
 

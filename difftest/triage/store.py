@@ -174,11 +174,10 @@ def duplicates_of(folder: Path) -> list[str]:
 
 def tests_of(folder: Path) -> list[str]:
     """The tests that show a finding, as ``duplicates_of``: first its own, if that is a file."""
-    try:
-        origin = (read_document(folder).get("test") or {}).get("origin")
-    except DifftestError:
-        origin = None
-    own = [GeneratedTest(0, "", "", origin=origin).listed] if origin and isinstance(origin, str) else []
+    origin = ""
+    with suppress(DifftestError):
+        origin = FindingFolder.read(folder).origin
+    own = [GeneratedTest(0, "", "", origin=origin).listed] if origin else []
     return own + duplicates_of(folder)
 
 
