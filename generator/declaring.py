@@ -12,6 +12,7 @@ from generator.settings import Setting, Value
 from generator.strategy import Strategy
 from generator.targets import Targets, targets_for
 from solvers.registry import REFERENCES
+from solvers.specs import parse_spec
 
 Need = Literal["library", "seeds", "answers", "answers by default"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds, always or unless a
@@ -48,6 +49,11 @@ class StrategyInputs:
     def targets(self) -> Targets:
         """The solvers that tests are for, to be asked what they accept."""
         return targets_for(self.settings.solvers)
+
+    @property
+    def families(self) -> frozenset[str]:
+        """These solvers without their releases."""
+        return frozenset(parse_spec(spec).kin for spec in self.settings.solvers)
 
     @property
     def library(self) -> Library:

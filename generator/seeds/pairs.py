@@ -36,7 +36,7 @@ class PairStrategy(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
         super().__init__(inputs, per_seed)
-        self.solvers = inputs.settings.solvers
+        self.families = inputs.families
         self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
 
@@ -46,7 +46,7 @@ class PairStrategy(SeedStrategy):
         if found is None:
             if len(self._unusable) == _KEPT:
                 self._unusable.clear()
-            found = self._unusable[script] = _unusable(script, self.solvers)
+            found = self._unusable[script] = _unusable(script, self.families)
         return found
 
     def is_usable(self, seed: Seed) -> bool:
@@ -86,7 +86,7 @@ def conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
-def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
+def _unusable(script: SeedScript, families: frozenset[str]) -> str:
     if script.logic != "ALL":
         return "higher order"
     if any(map(_LET_NAME.fullmatch, names_of(script))):
@@ -94,7 +94,7 @@ def _unusable(script: SeedScript, solvers: tuple[str, ...]) -> str:
     for number, term in enumerate(script.terms):
         if number == MAX_TERMS:
             return "too large to join"
-        found = refusal(term, solvers)
+        found = refusal(term, families)
         if found:
             return found
     return ""

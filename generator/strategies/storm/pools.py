@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from generator.levels import CHECK, on_levels
@@ -105,7 +105,7 @@ def fragment(
     valuation: Valuation,
     dmax: int,
     chance: random.Random,
-    solvers: Sequence[str] = REFERENCES,
+    families: Collection[str] = REFERENCES,
 ) -> Fragments:
     """The initial pool: the valued subterms of at most this depth that these solvers take."""
     prelude = Prelude(script)
@@ -122,7 +122,7 @@ def fragment(
     needs = prelude.needs(fitting)
     initial = []
     for term in fitting:
-        fault = _fault(term, solvers)
+        fault = _fault(term, families)
         text = "" if fault else print_term(term)
         if fault or len(text) > MAX_TEXT:
             left_out[fault or _TOO_LARGE] += 1
@@ -145,13 +145,13 @@ def _depths(roots: Sequence[Term]) -> dict[Term, int]:
     return found
 
 
-def _fault(root: Term, solvers: Sequence[str]) -> str:
+def _fault(root: Term, families: Collection[str]) -> str:
     """Why a subterm is left out: its size, or a solver that may refuse it."""
     seen = {root}
     stack = [root]
     while stack:
         term = stack.pop()
-        fault = refusal(term, solvers)
+        fault = refusal(term, families)
         if fault:
             return fault
         for arg in term.args:

@@ -59,7 +59,7 @@ class StormStrategy(SeedStrategy):
         self.incremental = inputs.settings.incremental
         if self.incremental:
             self.settings["incremental"] = "yes"
-        self.solvers = inputs.settings.solvers
+        self.families = inputs.families
         self.bounds = Bounds(*(int(inputs.values[name]) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
@@ -136,7 +136,7 @@ class StormStrategy(SeedStrategy):
             return None
         if valuation.disagreements:
             self.disagreements[seed.origin] = valuation.disagreements
-        fragments = fragment(script, valuation, self.bounds.dmax, chance, self.solvers)
+        fragments = fragment(script, valuation, self.bounds.dmax, chance, self.families)
         self.counts.update({f"left out: {cause}": n for cause, n in fragments.left_out.items()})
         if not fragments.initial:
             self.counts["seed: no Boolean subterm with a value"] += 1

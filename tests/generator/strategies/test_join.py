@@ -11,7 +11,9 @@ import pytest
 
 from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, SeedSource, StrategySettings, make_strategy
+from generator.seeds.script import read_seed
 from generator.seeds.source import seeds_of_folder
+from generator.strategies.join import Join
 from smtlib import check_script, read_script
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
@@ -53,6 +55,18 @@ def test_the_second_formula_speaks_of_constants_of_the_first(source: SeedSource)
             assert f" {new} () " in body or f"(declare-const {new} " in body
             assert new in asserted
             assert old not in asserted
+
+
+@pytest.mark.parametrize("solver", ["cvc5", "cvc5==1.2.0", "old=/usr/bin/cvc4"])
+def test_what_a_target_may_refuse_is_not_joined_whatever_its_release(tmp_path: Path, solver: str) -> None:
+    source = seeds_with(tmp_path / "seeds", {SAT: None})
+    join = make_strategy("join", None, StrategySettings(solvers=(solver,)), source)
+    assert isinstance(join, Join)
+    nested = "(declare-fun a () (Array (Array Int Int) Int))(assert (= a a))(check-sat)"
+    reasons = [
+        join.why_not(script) for script in map(read_seed, (nested, SAT)) if not isinstance(script, str)
+    ]
+    assert reasons == ["arrays indexed by arrays", ""]
 
 
 def test_answers_are_known_where_they_follow(tmp_path: Path) -> None:
