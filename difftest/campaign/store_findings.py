@@ -99,7 +99,7 @@ class Recorder:
         self.problem = ""
         for record in records:
             try:
-                record_findings(self._corpus, self._batch, self._fingerprints, [record.path], wait)
+                record_finding(self._corpus, self._batch, self._fingerprints, record.path, wait)
             except CorpusLocked as problem:
                 self.problem = str(problem)
                 return
@@ -112,39 +112,29 @@ class Recorder:
                 self._stored.append(record.id)
 
 
-def record_findings(
-    corpus: Path,
-    batch: BatchRecord,
-    fingerprints: Mapping[str, str],
-    found: Sequence[Path],
-    wait: float = 0.0,
-) -> int:
-    """Store findings with their tests in the corpus, each strategy's as a batch like ``batch``; how many were
-    new to the corpus. Those not yet compared with its issues are compared, and their reports rewritten.
+def record_finding(
+    corpus: Path, batch: BatchRecord, fingerprints: Mapping[str, str], path: Path, wait: float = 0.0
+) -> bool:
+    """Store a finding with its test in the corpus, in a batch like ``batch`` of the test's strategy; whether
+    it was new there. If it is not yet compared with the corpus's issues, compare it and rewrite its report.
 
     CorpusLocked while another process holds the corpus for longer than ``wait`` seconds, CorpusMissing where
     it is gone. ``fingerprints`` are those of the strategies.
     """
-    by_strategy: dict[str, list[FoundRecord]] = {}
-    left = []
-    for path in found:
-        try:
-            folder = FindingFolder.read(path)
-            by_strategy.setdefault(folder.strategy, []).append(_row(folder))
-        except (DifftestError, ValueError, KeyError, TypeError):
-            continue  # the folder was changed by hand
-        if folder.data.get("resembles") is None:
-            left.append(path)
     # To open it for writing would make an empty one.
     if not corpus.exists():
         raise CorpusMissing(f"there is no corpus {corpus} any more: put it back", corpus)
+    try:
+        found = FindingFolder.read(path)
+        name, row = found.strategy, _row(found)
+    except (DifftestError, ValueError, KeyError, TypeError):
+        return False  # the folder was changed by hand
     with Corpus.open(corpus, write=True, wait=wait) as opened:
-        new = sum(
-            store_hunt(opened, replace(batch, strategy=name, fingerprint=fingerprints.get(name, "")), rows)
-            for name, rows in by_strategy.items()
-        )
-        compare_with_history(opened, left)
-    return new
+        own = replace(batch, strategy=name, fingerprint=fingerprints.get(name, ""))
+        new = store_hunt(opened, own, [row])
+        if found.data.get("resembles") is None:
+            compare_with_history(opened, [path])
+    return bool(new)
 
 
 def _row(found: FindingFolder) -> FoundRecord:

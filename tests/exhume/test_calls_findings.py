@@ -17,7 +17,7 @@ from corpus.results import BatchRecord
 from corpus.store import Corpus
 from difftest import DifftestError
 from difftest.campaign.state import CampaignState
-from difftest.campaign.store_findings import record_findings
+from difftest.campaign.store_findings import record_finding
 from difftest.campaign.stored import Changes
 from tests.apifuzz.filing import Seen, file_finding
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
@@ -101,8 +101,9 @@ def test_findings_are_compared_with_history_and_kept_in_the_corpus(
 ) -> None:
     monkeypatch.chdir(campaign.parent)
     batch = BatchRecord("", 3, VERSION, "", ("z3",))
-    assert record_findings(corpus, batch, {}, sorted(Path(campaign.name, "findings").iterdir())) == 2
-    assert record_findings(corpus, batch, {}, sorted((campaign / "findings").iterdir())) == 0
+    for path in Path(campaign.name, "findings").iterdir():
+        assert record_finding(corpus, batch, {}, path)
+        assert not record_finding(corpus, batch, {}, path.absolute())
     with Corpus.open(corpus) as opened:
         paths = {path for (path,) in opened.rows("select path from finding")}
         assert paths >= {str(found) for found in (campaign / "findings").iterdir()}

@@ -24,7 +24,7 @@ from corpus.results import BatchRecord, FoundRecord
 from corpus.store import Corpus
 from difftest import FindingRecord, Outcome, Progress, find_solver
 from difftest.campaign import store_findings
-from difftest.campaign.store_findings import Recorder, record_findings
+from difftest.campaign.store_findings import Recorder, record_finding
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
 from exhume.screens.console import Pace, PlainConsole, progress
@@ -167,7 +167,7 @@ def test_a_finding_that_cannot_be_stored_holds_up_no_other(
 def test_no_corpus_is_made_for_findings_where_that_of_the_hunt_is_gone(tmp_path: Path) -> None:
     corpus = tmp_path / "gone.duckdb"
     with pytest.raises(CorpusMissing, match="put it back"):
-        record_findings(corpus, BatchRecord("", 1, "", "", ("z3",)), {}, [])
+        record_finding(corpus, BatchRecord("", 1, "", "", ("z3",)), {}, tmp_path)
     assert not corpus.exists()
 
 
