@@ -19,7 +19,7 @@ from generator.loading import RuleKind, load_library
 from generator.registry import STRATEGIES, find_strategy, make_strategy
 from generator.seeds.source import SeedSource, seeds_of_corpus, seeds_of_folder, seeds_of_strategy
 from generator.strategy import Strategy
-from solvers.specs import parse_spec
+from solvers.specs import parse_spec, specs_by_kin
 
 CORPUS = "corpus"
 ALL = "all"
@@ -86,10 +86,7 @@ def _own(
     """The strategy for each kind of solver, over what only this kind accepts of the corpus; without those
     that have nothing to draw on.
     """
-    kinds: dict[str, tuple[str, ...]] = {}
-    for spec in settings.solvers:
-        kind = parse_spec(spec).kin
-        kinds[kind] = (*kinds.get(kind, ()), spec)
+    kinds = specs_by_kin(settings.solvers)
     found: dict[str, Strategy] = {}
     if (
         len(kinds) < 2

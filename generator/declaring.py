@@ -12,7 +12,7 @@ from generator.settings import Setting, Value
 from generator.strategy import Strategy
 from generator.targets import Targets, targets_for
 from solvers.registry import REFERENCES
-from solvers.specs import parse_spec
+from solvers.specs import specs_by_kin
 
 Need = Literal["library", "seeds", "answers", "answers by default"]
 """What a strategy is made from: a learned corpus, seeds, and known answers of the seeds, always or unless a
@@ -53,7 +53,7 @@ class StrategyInputs:
     @property
     def families(self) -> frozenset[str]:
         """These solvers without their releases."""
-        return frozenset(parse_spec(spec).kin for spec in self.settings.solvers)
+        return frozenset(specs_by_kin(self.settings.solvers))
 
     @property
     def library(self) -> Library:

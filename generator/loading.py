@@ -12,7 +12,7 @@ from generator.refusals import refuses_atom
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Skeleton
 from solvers.registry import REFERENCES
-from solvers.specs import parse_spec
+from solvers.specs import specs_by_kin
 
 RuleKind = Literal["full", "coarse", "off"]
 """Which signatures guide the filling: with widths and formats, without them, or none."""
@@ -73,7 +73,7 @@ def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
     >>> target_families(corpus, ["z3==4.8.5", "cvc5", "mine=./solver"])  # doctest: +SKIP
     ['cvc5', 'z3']
     """
-    return sorted({parse_spec(spec).kin for spec in solvers} & probed_families(corpus))
+    return sorted(specs_by_kin(solvers).keys() & probed_families(corpus))
 
 
 def probed_families(corpus: Corpus) -> set[str]:

@@ -349,6 +349,15 @@ def parse_spec(text: str) -> SolverSpec:
     return SolverSpec(text, f"{family}-{release}", family, release)
 
 
+def specs_by_kin(specs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The specs of each kind of solver (``SolverSpec.kin``), both in the given order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for spec in specs:
+        kin = parse_spec(spec).kin
+        found[kin] = (*found.get(kin, ()), spec)
+    return found
+
+
 def _release_hint(text: str) -> str:
     """The spec of a release that ``text`` seems to mean: ``; did you mean z3==4.8.5?`` for ``z3-4.8.5``."""
     found = _ALMOST_RELEASE.fullmatch(text)

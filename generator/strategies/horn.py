@@ -28,7 +28,6 @@ from smtlib.printer import all_of, sort_text
 from smtlib.scanner import QUERY
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT
-from solvers.specs import parse_spec
 
 _MOST_VARIABLES = 8
 _MOST_ARGUMENTS = 4
@@ -50,7 +49,7 @@ class Horn(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         super().__init__(inputs, int(inputs.values["tests"]))
-        self._know_rules = any(parse_spec(solver).kin in ONLY for solver in inputs.settings.solvers)
+        self._know_rules = not inputs.families.isdisjoint(ONLY)
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other clauses each time."""

@@ -11,7 +11,7 @@ import pytest
 
 from difftest import EnvironmentProblem, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.specs import Solver, specs_by_kin
 
 ONE = Script(b"(check-sat)")
 TWO = Script(b"(check-sat)(check-sat)")
@@ -212,6 +212,14 @@ def test_a_release_is_loaded_from_this_systems_library(
 )
 def test_kin_is_whose_language_a_solver_speaks_and_whose_faults_it_shares(spec: str, kin: str) -> None:
     assert parse_spec(spec).kin == kin
+
+
+def test_specs_are_grouped_by_kind_in_their_order() -> None:
+    given = ["z3==4.8.5", "cvc5", "z3[smt.relevancy=0]"]
+    assert list(specs_by_kin(given).items()) == [
+        ("z3", ("z3==4.8.5", "z3[smt.relevancy=0]")),
+        ("cvc5", ("cvc5",)),
+    ]
 
 
 @pytest.mark.parametrize(

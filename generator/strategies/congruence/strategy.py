@@ -38,7 +38,7 @@ from smtlib.scanner import QUERY
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT, REGLAN, STRING, array, bit_vector, floating_point, make_sort, subsorts
 from smtlib.terms import substitute
-from solvers.specs import parse_spec
+from solvers.specs import specs_by_kin
 
 NO_TEST = "attempts without a test"
 
@@ -98,8 +98,8 @@ class CongruenceStrategy(SeedStrategy):
         specs = inputs.settings.solvers
         self._different = float(inputs.values["different"])
         self._all = _Side.of((), specs)
-        kinds = {parse_spec(spec).kin: spec for spec in specs}
-        self._alone = [_Side.of((kin,), (spec,)) for kin, spec in kinds.items()] if len(kinds) > 1 else []
+        kinds = specs_by_kin(specs)
+        self._alone = [_Side.of((kin,), own) for kin, own in kinds.items()] if len(kinds) > 1 else []
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other values and contexts each time."""

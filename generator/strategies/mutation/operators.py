@@ -32,7 +32,7 @@ from smtlib.environment import has_parameters, instantiate, unify
 from smtlib.signature import Bindings, Signature, SortPattern
 from smtlib.sorts import indexed
 from smtlib.theory import Theories
-from solvers.specs import parse_spec
+from solvers.specs import specs_by_kin
 
 MAX_FILE = 1 << 20
 """Larger files of operators are refused, in bytes."""
@@ -85,7 +85,7 @@ class Operators:
     """The theories' operators that all of ``solvers`` know, for new terms and changed heads."""
 
     def __init__(self, theories: Theories, solvers: Iterable[str]) -> None:
-        self.families = frozenset(parse_spec(spec).kin for spec in solvers)
+        self.families = frozenset(specs_by_kin(solvers))
         refused = frozenset().union(*(OPERATORS.get(family, ()) for family in self.families))
         self._refused_results = frozenset().union(*(RESULTS.get(f, ()) for f in self.families))
         # Elsewhere than in seeds that use their theory, operators of these would make most tests undecidable
