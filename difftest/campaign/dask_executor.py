@@ -32,7 +32,8 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from difftest.campaign.executor import Failure, Notice, Result, RunTask, Task
+from difftest.campaign.events import WorkerNotice
+from difftest.campaign.executor import Failure, Result, RunTask, Task
 from difftest.errors import DifftestError
 from generator.strategy import Strategy
 from solvers.errors import EnvironmentProblem
@@ -105,7 +106,7 @@ class DaskExecutor:
         self._numbers = 0
         self._done: queue.SimpleQueue[tuple[int, Future]] = queue.SimpleQueue()
         self._results: deque[Result] = deque()
-        self._notices_due: deque[Notice] = deque()
+        self._notices_due: deque[WorkerNotice] = deque()
         self._seconds_per_test = _FIRST_GUESS
         self._unfit: dict[str, str] = {}
         self._notices: set[str] = set()
@@ -260,7 +261,7 @@ class DaskExecutor:
     def _notify(self, text: str) -> None:
         if text not in self._notices:
             self._notices.add(text)
-            self._notices_due.append(Notice(text))
+            self._notices_due.append(WorkerNotice(text))
 
     def _collect(self, seconds: float) -> None:
         """Wait for a batch; take it and those that came with it."""

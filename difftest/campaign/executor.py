@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from base.errors import ExhumeError, described
 from base.files import NO_SPACE, name_full_folder
+from difftest.campaign.events import WorkerNotice
 from difftest.campaign.modes import Options, for_test
 from difftest.campaign.turns import RELATION, Needs
 from difftest.oracles import PLAIN, hunting_oracles, look
@@ -207,19 +208,13 @@ class Failure(Struct, frozen=True):
     text: str
 
 
-class Notice(Struct, frozen=True):
-    """Something about the workers that the user should know; reported once."""
-
-    text: str
-
-
 Task = RunTask | ConfirmTask | ReduceTask
 Done = RunResult | Confirmation | Reduced
-Result = Done | Failure | Notice
+Result = Done | Failure | WorkerNotice
 
 
 class Executor(Protocol):
-    """What runs tasks. Each task that is submitted gives one result, unless ``close`` comes first."""
+    """What runs tasks. Each task that is submitted gives one result."""
 
     @property
     def jobs(self) -> int:
@@ -253,10 +248,6 @@ class Executor(Protocol):
 
     def next_result(self, seconds: float) -> Result | None:
         """The next result, or None if there is none within ``seconds``."""
-        ...
-
-    def close(self) -> None:
-        """Drop what is not done and end what runs."""
         ...
 
 

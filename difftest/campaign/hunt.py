@@ -44,7 +44,6 @@ from difftest.campaign.executor import (
     Executor,
     Failure,
     LocalExecutor,
-    Notice,
     Reduced,
     ReduceTask,
     Result,
@@ -447,8 +446,8 @@ class _Hunt:
         return self.stop.is_set() or (end is not None and time.monotonic() - self.started >= end)
 
     def _take(self, result: Result) -> Iterator[Event]:
-        if isinstance(result, Notice):
-            yield WorkerNotice(result.text)
+        if isinstance(result, WorkerNotice):
+            yield result
             return
         if isinstance(result, Failure):
             if isinstance(result.error, OSError | ExhumeError):

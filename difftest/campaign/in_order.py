@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from difftest.campaign.executor import Executor, Notice, Result, Task
+from difftest.campaign.events import WorkerNotice
+from difftest.campaign.executor import Executor, Result, Task
 
 
 class InOrder:
@@ -55,11 +56,7 @@ class InOrder:
         """The result of the oldest task, or None if there is none within ``seconds``."""
         if not self._tasks or self._tasks[0] not in self._early:
             result = self._inner.next_result(seconds)
-            if result is None or isinstance(result, Notice):
+            if result is None or isinstance(result, WorkerNotice):
                 return result
             self._early[id(result.task)] = result
         return self._early.pop(self._tasks.popleft()) if self._tasks[0] in self._early else None
-
-    def close(self) -> None:
-        """End what runs."""
-        self._inner.close()

@@ -36,7 +36,6 @@ class Shuffled:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
         self.fails = -1
-        self.closed = False
 
     @property
     def pending(self) -> int:
@@ -54,9 +53,6 @@ class Shuffled:
             return Failure(task, OSError(), "")
         return RunResult(task, {}, 0.0)
 
-    def close(self) -> None:
-        self.closed = True
-
 
 def test_results_come_in_the_order_of_their_tasks() -> None:
     inner = Shuffled()
@@ -73,8 +69,6 @@ def test_results_come_in_the_order_of_their_tasks() -> None:
             came.append(result.task.name.index)
     assert came == list(range(9))
     assert executor.next_result(0.1) is None
-    executor.close()
-    assert inner.closed
 
 
 def test_a_result_that_is_lost_holds_up_no_other() -> None:

@@ -16,7 +16,8 @@ from difftest import Limits
 from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit, _Workshop, pack
-from difftest.campaign.executor import Failure, Notice, RunResult, RunTask, TestName, perform
+from difftest.campaign.events import WorkerNotice
+from difftest.campaign.executor import Failure, RunResult, RunTask, TestName, perform
 from difftest.campaign.turns import Needs
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem
@@ -92,7 +93,7 @@ def indices(executor: DaskExecutor) -> list[int]:
         if isinstance(result, RunResult):
             found.append(result.task.name.index)
         else:
-            assert isinstance(result, Notice)
+            assert isinstance(result, WorkerNotice)
     return found
 
 

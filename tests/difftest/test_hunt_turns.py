@@ -51,9 +51,6 @@ class Instant:
         verdicts = {"z3": Verdict(Outcome.OK, ("sat",), 0.1)}
         return RunResult(task, verdicts, 0.1 + took, turn_seconds=took)
 
-    def close(self) -> None:
-        pass
-
 
 def run(out: Path, tests: int, executor: Instant | None = None) -> list[RunTask]:
     """What a campaign's run of this many tests hands out."""
