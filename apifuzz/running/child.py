@@ -38,7 +38,7 @@ from base.documents import from_document, to_document
 
 def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
     """The engine of a setup (JSON) and a corpus (a file, or empty), both loaded for all that is forked."""
-    setup, corpus = Setup.from_json(arguments[0]), arguments[1]
+    setup, corpus = Setup(**json.loads(arguments[0])), arguments[1]
     feed = None
     if corpus:
         from apifuzz.running.feed import load_feed
@@ -156,7 +156,7 @@ def main() -> None:
     asked = json.load(sys.stdin)
     if asked["request"]["mode"] == "record":
         _RECORDER.stand_in(Setup(**asked["setup"]).interfaces)
-    run = prepare([json.dumps(asked["setup"]), asked["corpus"]])
+    run = prepare([json.dumps(asked["setup"]), ""])
     os._exit(run({}, json.dumps(asked["request"]).encode()))
 
 

@@ -35,12 +35,9 @@ from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script
 from solvers.specs import Solver, find_solver
 
-ANSWER = "answer"
-WITNESSES = ("model", "core", "assumptions")
 _OWN_VALUES = re.compile(r"second instance of (\S+) refutes its own values")
 REFUTED = re.compile(r"(\S+) answers unsat to the model of (\S+)\Z")
 """One solver refutes the values of another one's model, which a program has written out."""
-_DECIDED = ("sat", "unsat")
 _OPTION = re.compile(r"\(set-option :([\w.-]+) [^\n]*\)\n")
 # Options of SMT-LIB's own, which every solver takes.
 _STANDARD = frozenset((*PRODUCERS, "global-declarations"))
@@ -55,7 +52,7 @@ def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS)
         return Evidence(reason="this is an error of exhume's own")
     if setup.cross_check is None or setup.factory is not None:
         found = Evidence(setup.label)
-        if fault.kind in WITNESSES:
+        if fault.kind in ("model", "core", "assumptions"):
             found.reason = "it contradicts itself"
             _ask_others(setup, trace, limits, found)
         return found
@@ -81,8 +78,8 @@ def _answer(result: RunResult | None, trace: Trace) -> str | None:
     if result is None or result.outcome == "trace" or not result.answers:
         return None
     checks = sum(line.action in ("check-sat", "check-sat-assuming") for line in trace.lines)
-    answer = result.answers[-1]
-    if len(result.answers) != checks or answer not in _DECIDED:
+    answer = decided(result.answers, checks - 1)
+    if len(result.answers) != checks or answer is None:
         return None
     numbers = {line.number: line.action for line in trace.lines}
     left_out = {numbers.get(number, "") for number, _ in result.refused} - _HARMLESS
@@ -116,7 +113,7 @@ class _Lockstep:
         if refuted := REFUTED.search(self.fault.detail):
             self.found.blame(refuted[2], f"{refuted[1]} refutes its model")
         alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
-        if self.fault.kind != ANSWER:
+        if self.fault.kind != "answer":
             self._look_alone(alone)
             return
         answers = {name: _answer(result, self.trace) for name, result in alone.items()}

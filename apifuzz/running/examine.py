@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from apifuzz.minimise.session import GOLDEN_FACTOR, OutOfTime, Work, look
 from apifuzz.running.faults import Fault
 from apifuzz.running.keys import key_of
-from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.running.runs import Runner
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
 from difftest.triage.key import FoundKey
 from solvers.running.process import Limits
@@ -36,25 +36,15 @@ class Examined:
     printed: str
 
 
-def examine(
-    runner: Runner, found: RunResult, limits: Limits = RUN_LIMITS, seconds: float = QUICK_SECONDS
-) -> Examined | None:
-    """Look at an error again; None where a fresh process does not show it."""
-    assert found.fault is not None
-    fault = found.fault
+def examine(runner: Runner, text: str, fault: Fault, limits: Limits, seconds: float) -> Examined | None:
+    """Look at the error of a trace again; None where a fresh process does not show it."""
     try:
-        trace = read_trace(found.trace)
+        trace = read_trace(text)
     except TraceError:
         return None
     shown = look(runner, print_trace(trace), limits, fault.kind, fresh=True)
-    is_shown = fault.is_same(shown.fault)
-    return _made_small(runner, trace, shown, fault, limits, seconds) if is_shown else None
-
-
-def _made_small(
-    runner: Runner, trace: Trace, shown: RunResult, fault: Fault, limits: Limits, seconds: float
-) -> Examined:
-    """A confirmed error, quickly minimised; ``shown`` is what the fresh process showed."""
+    if not fault.is_same(shown.fault):
+        return None
     small, complete = _quickly(runner, trace, fault, limits, seconds)
     if small != trace:
         again = look(runner, print_trace(small), limits, fault.kind, fresh=True)

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from apifuzz.running.faults import Fault
-from apifuzz.running.folder import REDUCED, SCRIPT
+from apifuzz.running.folder import SCRIPT, CallsFolder
 from apifuzz.running.runs import ends_in
 from base.documents import from_document
 from base.errors import ExhumeError
@@ -52,10 +54,7 @@ def try_program(fault: Fault, text: str, file: Path, family: str, release: str) 
 
 
 def _subject_of_program(fault: Fault, text: str, file: Path, family: str) -> Subject:
-
-    def look(release: str) -> State:
-        return try_program(fault, text, file, family, release)
-
+    look = partial(try_program, fault, text, file, family)
     return Subject(family, family, release_of(find_solver(family)), SCRIPT, text, look)
 
 
@@ -95,7 +94,7 @@ def subject_of_calls(found: FindingFolder) -> Subject:
         except ValueError as problem:
             raise DifftestError(f"{found.path}: its fault cannot be read: {problem}") from problem
         return _subject_of_program(fault, text, (found.path / SCRIPT).absolute(), family)
-    if not (found.data.get("text_shows") or (found.path / REDUCED).is_file()):
+    if not cast(CallsFolder, found).text_shows:
         raise DifftestError(
             f"{found.path}: no program and no SMT-LIB script shows it, so there is nothing to try"
         )

@@ -95,10 +95,9 @@ class Runner:
     def __init__(self, setup: Setup, corpus: Path | None = None) -> None:
         self.setup = setup
         self.closed = False
-        self._corpus = str(corpus) if corpus else ""
         self._folder = tempfile.TemporaryDirectory(prefix="exhume-apifuzz-")
         self._file = Path(self._folder.name, "trace")
-        arguments = [str(ROOT), "apifuzz.running.child", setup.to_json(), self._corpus]
+        arguments = [str(ROOT), "apifuzz.running.child", json.dumps(asdict(setup)), str(corpus or "")]
         self._forks = Supervisor(arguments)
         self._programs = Supervisor()
 
@@ -188,7 +187,7 @@ class Runner:
         request["file"] = str(self._file)
         if fresh:
             asked = Path(self._folder.name, "request")
-            document = {"setup": asdict(self.setup), "corpus": "", "request": request}
+            document = {"setup": asdict(self.setup), "request": request}
             asked.write_text(json.dumps(document), "utf-8")
             run = self._programs.execute([sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
         else:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 from apifuzz.engine import Engine
 from apifuzz.engines import ENGINES, MODULES, make_engine
@@ -81,16 +80,6 @@ class Setup:
         if self.witnesses:
             said.append((WITNESSES, "true"))
         return said
-
-    def to_json(self) -> str:
-        """The setup as JSON text."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Setup:
-        """The opposite of ``to_json``."""
-        data: dict[str, Any] = json.loads(text)
-        return cls(**data)
 
     @classmethod
     def of_trace(cls, trace: Trace, solver: str | None = None) -> Setup:

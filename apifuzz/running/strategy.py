@@ -152,8 +152,7 @@ class CallsPerformer:
         assert isinstance(task.candidate, CallsCandidate) and task.candidate.fault is not None
         strategy, index, fault = self._strategy, task.name.index, task.candidate.fault
         runner = self._runner(index)
-        found = RunResult("fault", task.test.text, 0.0, fault)
-        examined = examine(runner, found, strategy.limits, strategy.quick)
+        examined = examine(runner, task.test.text, fault, strategy.limits, strategy.quick)
         if examined is None:
             self._keep_unconfirmed(task, fault)
             return Confirmation(task, None, 0.0)

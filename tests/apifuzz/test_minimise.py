@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -311,14 +312,14 @@ def test_a_killed_minimisation_resumes(tmp_path: Path) -> None:
     file, setup = planted(tmp_path)
     result = tmp_path / "small.trace"
     code = (
-        "import sys; from pathlib import Path\n"
+        "import json, sys; from pathlib import Path\n"
         "from apifuzz.minimise.session import minimise; from apifuzz.running.setup import Setup\n"
         "from apifuzz.trace import read_trace\n"
-        "minimise(read_trace(Path(sys.argv[1]).read_text()), Setup.from_json(sys.argv[2]),"
+        "minimise(read_trace(Path(sys.argv[1]).read_text()), Setup(**json.loads(sys.argv[2])),"
         " result=Path(sys.argv[3]), on_step=lambda t, n: print(len(t.lines), flush=True))"
     )
     started = subprocess.Popen(
-        [sys.executable, "-c", code, str(file), setup.to_json(), str(result)],
+        [sys.executable, "-c", code, str(file), json.dumps(asdict(setup)), str(result)],
         cwd=HERE.parents[1],
         stdout=subprocess.PIPE,
         text=True,
