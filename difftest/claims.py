@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from base.locks import lock_folder
 from difftest.errors import BadOutput, InUse
 
 
-def claim_folder(folder: Path, user: str, holder: Callable[[Path], str] = lambda _: "") -> int:
-    """Lock a folder, made if it is missing, for this process: a descriptor; closing it releases the lock.
+@contextmanager
+def claimed(folder: Path, user: str, holder: Callable[[Path], str] = lambda _: "") -> Iterator[None]:
+    """A context in which a folder, made if it is missing, is locked for this process.
 
     ``user`` says in errors what uses the folder, ``holder`` which process it is. Raises InUse if another
     process has the lock, BadOutput if the folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return lock_folder(folder)
+        lock = lock_folder(folder)
     except BlockingIOError:
         raise InUse(
             f"{folder}: another {user} uses this folder{holder(folder)}; wait for it or stop it"
@@ -26,3 +29,7 @@ def claim_folder(folder: Path, user: str, holder: Callable[[Path], str] = lambda
         raise BadOutput(f"cannot write to {folder}: it is not a folder") from None
     except OSError as problem:
         raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+    try:
+        yield
+    finally:
+        os.close(lock)

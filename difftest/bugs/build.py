@@ -7,10 +7,9 @@ The files of JSON lines are written from it at the end.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -25,7 +24,7 @@ from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import BUGS, UNVERIFIED, Benchmark, Bug, Seen, Trigger, Unverified, write_records
 from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.shelf import Shelf
-from difftest.claims import claim_folder
+from difftest.claims import claimed
 from difftest.errors import DifftestError
 from solvers.running.outcomes import Outcome
 from solvers.running.pool import RunnerPool
@@ -87,23 +86,20 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._lock = claim_folder(folder, "build")
         self.folder = folder
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(claimed(folder, "build"))
             if not (folder / FILE).exists():
                 duckdb.connect(str(folder / FILE)).close()
-            self._opened = connect(folder / FILE, read_only=False)
+            self._opened = stack.enter_context(connect(folder / FILE, read_only=False))
             self._opened.execute(_SCHEMA)
-        except BaseException:
-            os.close(self._lock)
-            raise
+            self._held = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._opened.close()
-        os.close(self._lock)
+        self._held.close()
 
     def runs(self, trigger: Trigger, seconds: float) -> dict[str, Seen]:
         """The runs of a trigger by release, less those that ran out of less time than ``seconds``."""

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
 from difftest.bugs.symptoms import Symptom, have_one_cause
-from difftest.claims import claim_folder
+from difftest.claims import claimed
 from difftest.errors import BadOutput, DifftestError, writing
 from difftest.found_files import why_not
 from difftest.triage.key import Key
@@ -278,7 +278,7 @@ def score(
         **{"limit": judge.seconds, "most_files": limits.files, "command": list(command)},
         **{"bugs": sorted(bug.id for bug in judge.bugs), "runs": []},
     }
-    with _claimed(folder):
+    with claimed(folder, "score"):
         runs = _runs_before(folder, document)
         if len(runs) >= repeats:
             yield {**document, "runs": runs}
@@ -301,16 +301,6 @@ def score(
             document = {**document, "runs": runs}
             put_json(folder / SCORE, document)
             yield document
-
-
-@contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
-    """A folder, made if it is missing, that no other score uses at the same time."""
-    lock = claim_folder(folder, "score")
-    try:
-        yield
-    finally:
-        os.close(lock)
 
 
 def _runs_before(folder: Path, document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ from difftest.campaign.stored import (
     rename_theories,
     to_row,
 )
-from difftest.claims import claim_folder
+from difftest.claims import claimed
 from difftest.errors import BadOutput
 
 # Seconds; a short campaign is counted second by second, the buckets of a longer one get wider.
@@ -44,10 +44,10 @@ _FIRST_WIDTH = 1
 class CampaignState:
     """The one writer of a campaign; use under ``with``. It learns everything through ``commit``."""
 
-    def __init__(self, out: Path, opened: sqlite3.Connection, lock: int, run: int) -> None:
+    def __init__(self, out: Path, opened: sqlite3.Connection, claim: contextlib.ExitStack, run: int) -> None:
         self.out = out
         self._opened = opened
-        self._lock = lock
+        self._claim = claim
         self._run = run
         self.loaded = read_opened(opened)
         """The campaign as it was found."""
@@ -67,25 +67,21 @@ class CampaignState:
         run is noted. Raises InUse, SettingsDiffer, NoCampaign (an unreadable one), or OSError where there is
         no room.
         """
-        lock = lock_campaign(out)
-        try:
-            with _translated_errors(out):
-                opened = sqlite3.connect(out / FILE, isolation_level=None)
-                opened.execute("pragma journal_mode = wal")
-                opened.execute("pragma synchronous = normal")
-                with _transaction(opened):
-                    _begin(opened, settings)
-                    rename_theories(opened)
-                    _compare(out, opened, settings)
-                    opened.executemany(
-                        "insert or replace into setting values (?, ?)",
-                        [(name, json.dumps(value)) for name, value in (notes or {}).items()],
-                    )
-                    run = _begin_run(opened, executor, jobs) if jobs else 0
-                return cls(out, opened, lock, run)
-        except BaseException:
-            os.close(lock)
-            raise
+        with contextlib.ExitStack() as stack, _translated_errors(out):
+            stack.enter_context(campaign_claimed(out))
+            opened = sqlite3.connect(out / FILE, isolation_level=None)
+            opened.execute("pragma journal_mode = wal")
+            opened.execute("pragma synchronous = normal")
+            with _transaction(opened):
+                _begin(opened, settings)
+                rename_theories(opened)
+                _compare(out, opened, settings)
+                opened.executemany(
+                    "insert or replace into setting values (?, ?)",
+                    [(name, json.dumps(value)) for name, value in (notes or {}).items()],
+                )
+                run = _begin_run(opened, executor, jobs) if jobs else 0
+            return cls(out, opened, stack.pop_all(), run)
 
     def __enter__(self) -> Self:
         return self
@@ -97,9 +93,7 @@ class CampaignState:
         """Let the campaign go; what was not committed is not stored."""
         with contextlib.suppress(sqlite3.Error):
             self._opened.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._claim.close()
 
     def commit(
         self,
@@ -194,11 +188,11 @@ def ranges(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield found[0], found[-1] + 1
 
 
-def lock_campaign(out: Path) -> int:
-    """Lock the folder of a campaign, made if need be: no file is left behind, and the lock ends with the
-    process. A descriptor to be closed; BadOutput or InUse.
+def campaign_claimed(out: Path) -> contextlib.AbstractContextManager[None]:
+    """A context in which no other process uses the folder of a campaign, made if it is missing. Raises
+    BadOutput or InUse.
     """
-    return claim_folder(out, "campaign", _holder)
+    return claimed(out, "campaign", _holder)
 
 
 def _holder(out: Path) -> str:

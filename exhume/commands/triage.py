@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from corpus.store import Corpus
 from difftest import find_solvers
 from difftest.campaign.files import FileTests
 from difftest.campaign.merging import merge_findings
-from difftest.campaign.state import lock_campaign
+from difftest.campaign.state import campaign_claimed
 from difftest.campaign.stored import read_campaign
 from difftest.errors import InUse
 from difftest.triage.filing import FindingRecord
@@ -200,15 +199,12 @@ def _import(source: Path, folder: Path, solver: list[str] | None, known: KnownBe
     state = folder / _IMPORTS / f"{digest[:8]}-{hashlib.sha256(versions.encode()).hexdigest()[:8]}"
     # Its tests are not those of another run of files into the same folder.
     tests = FileTests(found, f"import-{state.name}")
-    lock = lock_campaign(folder)
-    try:
+    with campaign_claimed(folder):
         options = options_for_files(tests, folder, _IMPORT_SECONDS)
         end = run_files(tests, solvers, options, state, f"exhume triage: importing {source}", json, known)
         rows = read_campaign(state).findings
         new = sum(row.strategy == tests.name for row in rows)
         _, line = without_bug(tests, end, folder, state / NO_BUG)
-    finally:
-        os.close(lock)
     say(
         f"imported {counted(end.summary.tests, 'file')}: {counted(new, 'new finding')},"
         f" {counted(sum(row.duplicates for row in rows), 'duplicate')},"
