@@ -120,14 +120,11 @@ class Host:
         """The servers that attached files may be fetched from, including redirections."""
         return frozenset()
 
-    def find_token(
-        self, api_url: str | None = None, environment: Mapping[str, str] | None = None
-    ) -> str | None:
+    def find_token(self, api_url: str) -> str | None:
         """The token from the environment, or the output of ``token_command``; None without either."""
-        environment = os.environ if environment is None else environment
-        if given := environment.get(self.api.token_variable, "").strip():
+        if given := os.environ.get(self.api.token_variable, "").strip():
             return given
-        server = urlsplit(api_url or self.api.url).hostname or ""
+        server = urlsplit(api_url).hostname or ""
         if server in LOOPBACK or not self.token_command:
             return None
         command = [*self.token_command, self.site if server == urlsplit(self.api.url).hostname else server]

@@ -199,11 +199,14 @@ def test_the_token_comes_from_the_environment_or_from_gh(
     gh.write_text('#!/bin/sh\n[ "$1 $2" = "auth token" ] && echo "of-$4"\n')
     gh.chmod(gh.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert GITHUB.find_token(environment={"GITHUB_TOKEN": " given "}) == "given"
-    assert GITHUB.find_token(environment={}) == "of-github.com"
-    assert GITHUB.find_token("https://git.example.org/api/v3", {}) == "of-git.example.org"
-    assert GITHUB.find_token("http://127.0.0.1:1", {}) is None
+    monkeypatch.setenv("GITHUB_TOKEN", " given ")
+    public = GITHUB.api.url
+    assert GITHUB.find_token(public) == "given"
+    monkeypatch.delenv("GITHUB_TOKEN")
+    assert GITHUB.find_token(public) == "of-github.com"
+    assert GITHUB.find_token("https://git.example.org/api/v3") == "of-git.example.org"
+    assert GITHUB.find_token("http://127.0.0.1:1") is None
     gh.write_text("#!/bin/sh\nexit 1\n")
-    assert GITHUB.find_token(environment={}) is None
+    assert GITHUB.find_token(public) is None
     monkeypatch.setenv("PATH", str(tmp_path / "none"))
-    assert GITHUB.find_token(environment={}) is None
+    assert GITHUB.find_token(public) is None
