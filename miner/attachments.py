@@ -27,24 +27,7 @@ from miner.hosts.host import Host
 from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, Waiting
 from miner.languages import SMT_LIB, language_of
 
-_CODE = (
-    ".smt2",
-    ".smt",
-    ".sl",
-    ".sy",
-    ".ys",
-    ".p",
-    ".tptp",
-    ".btor2",
-    ".py",
-    ".cpp",
-    ".cc",
-    ".c",
-    ".cs",
-    ".java",
-    ".ml",
-)
-_TEXTS = (*_CODE, ".txt", ".log", ".md")
+_TEXTS = tuple(".smt2 .smt .sl .sy .ys .p .tptp .btor2 .py .cpp .cc .c .cs .java .ml .txt .log .md".split())
 _SUFFIXES = (*_TEXTS, ".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz")
 # What archives may contain.
 _ARCHIVED_SUFFIXES = (".zip", ".gz", ".tgz", ".tar", ".bz2", ".tbz2", ".xz", ".txz")

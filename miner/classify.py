@@ -15,6 +15,7 @@ from operator import itemgetter
 
 from corpus.records import Issue, Reasoned
 from miner.crashes import Crash, crash_of
+from miner.expected import quoted
 from miner.extract import Extraction, Formula
 from miner.failing import FormulaRun
 from miner.learned import Weights, default_weights, features_of
@@ -220,8 +221,9 @@ def _affected(
         found += [said.bad, named]
     affected = next(filter(None, map(_strongest, found)), None)
     # Of several failing runs another one may name its version.
-    alike = [run for formula in extraction.formulas for run in formula.runs if run.failing]
-    alike = [run for run in alike if failing and _program(run) == _program(failing[0])]
+    solver = failing[0].solver if failing and failing[0].invocation else None
+    runs = (run for formula in extraction.formulas for run in formula.runs)
+    alike = [run for run in runs if run.failing and run.solver == solver]
     affected = affected or next(filter(None, map(_version_of, [*failing, *alike])), None)
     affected = affected or _used(said.neutral, issue.tracker) or _in_scripts(extraction, issue.tracker)
     affected = affected or _only(said) or _answered(extraction, said)
@@ -580,8 +582,11 @@ _BY_SYMPTOM = {"wrong-answer": "soundness", "timeout": "performance", "unknown":
 def _class_of(run: FormulaRun) -> Reasoned | None:
     """The class that a failing run shows."""
     value = _BY_SYMPTOM.get(run.symptom)
-    text = run.output.text if run.output else ""
-    return Reasoned(value, " ".join(text.split())[:200], "output", "failing-run") if value else None
+    return Reasoned(value, _printed_by(run), "output", "failing-run") if value else None
+
+
+def _printed_by(run: FormulaRun) -> str:
+    return quoted(run.output.text) if run.output else ""
 
 
 def _contradicted(formula: Formula) -> Reasoned | None:
@@ -590,8 +595,7 @@ def _contradicted(formula: Formula) -> Reasoned | None:
     if run is None or expected is None or run.symptom != "invalid-model":
         return None
     is_wrong = expected.answer == "unsat" and set(run.answers) == {"sat"}
-    words = " ".join(run.output.text.split())[:200] if run.output else ""
-    return Reasoned("soundness", words, "output", "failing-run") if is_wrong else None
+    return Reasoned("soundness", _printed_by(run), "output", "failing-run") if is_wrong else None
 
 
 _COMMIT_IN_NAME = re.compile(r"-g?(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)([0-9a-f]{7,40})\b")
@@ -619,10 +623,6 @@ def _version_of_good_run(extraction: Extraction, tracker: str) -> Reasoned | Non
     return max(good, key=_order, default=None)
 
 
-def _program(run: FormulaRun) -> str:
-    return run.invocation.solver if run.invocation else ""
-
-
 def _version_of(run: FormulaRun) -> Reasoned | None:
     """The version in the program name of a failing run."""
     invocation = run.invocation
@@ -644,7 +644,7 @@ def _hit(rule: Rule, found: re.Match[str], place: str, where: str) -> _Hit:
     weight = rule.weight * (3 if place in ("title", "label") else 1)
     if place == "title" and rule.group == "class" and found.start() < _FIRST_WORDS + _lead(found.string):
         weight += 4
-    return weight, Reasoned(value, " ".join(found[0].split())[:200], where, rule.id)
+    return weight, Reasoned(value, quoted(found[0]), where, rule.id)
 
 
 def _lead(title: str) -> int:

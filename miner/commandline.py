@@ -44,6 +44,8 @@ _SHELL_WORDS = _RUN_NOTHING | frozenset(
     nice perf strace taskset perl ./configure.sh lsb_release ddsmt java hyperfine runlim benchexec
     """.split()
 )
+# Those before a solver's command line, without a prompt.
+_BEFORE_SOLVERS = frozenset("time timeout gtimeout ulimit env valgrind java seq".split())
 _ASSIGNMENT = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _WORD = re.compile(r"""(?:'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|\\.|[^\s'"|;&<>])+|\|\|?|&&|&>|[;&]|<<<|<<-?|[<>]+""")
 # "2>&1" and the like do not name a file.
@@ -164,16 +166,7 @@ def _is_bare_command(text: str) -> bool:
         return bool(words) and len(words) <= 4 and ("<<" in tail or bool(_FILE_NAME.match(words[-1])))
     if first == "echo" or first == "printf":
         return "(" in tail and ("|" in tail or tail.lstrip("-en ")[:2] in ("'(", '"('))
-    if first in (
-        "time",
-        "timeout",
-        "gtimeout",
-        "ulimit",
-        "env",
-        "valgrind",
-        "java",
-        "seq",
-    ) or _ASSIGNMENT.match(first):
+    if first in _BEFORE_SOLVERS or _ASSIGNMENT.match(first):
         return any(solver_family(word) for word in words)
     if not solver_family(first) or not words or first[-1] in ":,." or words[0].lower().startswith("version"):
         return False

@@ -93,7 +93,7 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
             if rule.group == "credited":
                 who = found["who"].lower().rstrip("2")
                 if not _is_own(who, own_solver, (text,)):
-                    return Expected(answer, _quote(found[0]), f"{source}, {who}")
+                    return Expected(answer, quoted(found[0]), f"{source}, {who}")
                 continue
             if rule.value == "sat" and _NEVER.search(text[max(0, found.start() - 100) : found.start()]):
                 continue
@@ -103,7 +103,7 @@ def expectation_in(text: str, source: str, own_solver: str = "") -> Expected | N
                 answer = opposite(answer) if rule.group == "unexpected" else answer
                 after = _CHECK_AFTER.match(text, found.end())
                 words = _which_check(text, found) + found[0] + (after[0] if after else "")
-                return Expected(answer, _quote(words), source)
+                return Expected(answer, quoted(words), source)
             break
     for name, answer, quote, _ in _columns(text) if own_solver and "|" in text else ():
         if not _is_own(name, own_solver, (text,)) and answer != "unknown":
@@ -209,7 +209,7 @@ def _credits(text: str, own_solver: str) -> Sequence[tuple[str, str, str, bool]]
             if not _HYPOTHETICAL.search(text[max(0, start - 100) : start]):
                 who = (found.groupdict().get("who") or own_solver).lower()
                 is_changed = _CHANGED.match(text, found.end()) is not None
-                said.append((who, rule.value or _answer(found), _quote(found[0]), is_changed))
+                said.append((who, rule.value or _answer(found), quoted(found[0]), is_changed))
     return (*said, *_columns(text)) if "|" in text else tuple(said)
 
 
@@ -219,7 +219,7 @@ def _columns(text: str) -> Iterator[tuple[str, str, str, bool]]:
         names = [_NAMED_CELL.match(cell) for cell in table["head"].split("|")]
         for name, cell in zip(names, table["row"].split("|"), strict=False):
             if name is not None and (answer := _ANSWER_CELL.match(cell)):
-                yield name[1].lower(), answer[1].lower(), _quote(cell), False
+                yield name[1].lower(), answer[1].lower(), quoted(cell), False
 
 
 def _spelled(answer: str) -> str:
@@ -228,7 +228,8 @@ def _spelled(answer: str) -> str:
     return "unknown" if answer.startswith("unk") else answer
 
 
-def _quote(text: str) -> str:
+def quoted(text: str) -> str:
+    """The words of a text in one line, as a reason for a value."""
     return " ".join(text.split())[:200]
 
 
@@ -284,7 +285,7 @@ def _in_whole(text: str) -> Expected | None:
     """The answer that the paragraphs of a report give together."""
     for rule in rules_for("expected.toml", text):
         if rule.group == "whole" and (found := rule.pattern.search(text)):
-            return Expected(_answer(found), _quote(found[0]), "text")
+            return Expected(_answer(found), quoted(found[0]), "text")
     return None
 
 
@@ -310,7 +311,7 @@ def _without(about: Sequence[str], given: set[str], shown: Sequence[str]) -> Exp
                 if rule.id == "it-is-so" and _is_reported(text, found):
                     continue
                 if given - {answer} or breaks:
-                    return Expected(answer, _quote(found[0]), "text")
+                    return Expected(answer, quoted(found[0]), "text")
     return None
 
 
@@ -322,7 +323,7 @@ def _of_another_run(runs: Sequence[Run]) -> Expected | None:
     given = {one.answers[0] for where, one in shown if one.answers and where in places}
     if len(given) != 1 or not given <= {"sat", "unsat"}:
         return None
-    return Expected(given.pop(), _quote(broken[0][1].text[:200]), "another run")
+    return Expected(given.pop(), quoted(broken[0][1].text[:200]), "another run")
 
 
 # "no assignment can", before "satisfy both"
@@ -358,7 +359,7 @@ def _said_later(
                     answer = _answer(found)
                     answer = opposite(answer) if rule.group == "unexpected" else answer
                 if answer:
-                    return Expected(answer, _quote(found[0]), where)
+                    return Expected(answer, quoted(found[0]), where)
     return None
 
 

@@ -326,15 +326,11 @@ def _shown(
     if all(kin_of(one) != kin_of(own) for one in printed):
         if said is not None:
             # A model alone is a part of what was printed.
-            shown = [run for run in shown if run.invocation or kin_of(_solver_of(run) or own) != kin_of(own)]
+            shown = [run for run in shown if run.invocation or kin_of(run.solver or own) != kin_of(own)]
             shown.append(FormulaRun(None, Output(said.text, tuple(said.answer.split()))))
         elif answers := _answers_in_comments(draft):
             shown.append(FormulaRun(None, Output("\n".join(answers), answers)))
     return shown
-
-
-def _solver_of(run: FormulaRun) -> str:
-    return run.output.solver if run.output is not None else ""
 
 
 def _is_value(output: Output) -> bool:

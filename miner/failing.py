@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from miner.commandline import Invocation, base_name
-from miner.expected import Expected, expectation_in
+from miner.expected import Expected, expectation_in, quoted
 from miner.runs import Output
 from miner.text_rules import rules_for
 from miner.versions import family_of, ordered
@@ -86,6 +86,12 @@ class FormulaRun:
         found = self.output.answers if self.output else ()
         return tuple(answer for answer in found if answer in (*_DECIDED, "unknown"))
 
+    @property
+    def solver(self) -> str:
+        """The solver that the command line names, or the text above the output; empty if nothing does."""
+        named = self.invocation or self.output
+        return named.solver if named else ""
+
 
 def judge(
     runs: Sequence[FormulaRun], expected: Expected | None, tracker: str, title: str
@@ -127,7 +133,7 @@ def _judged(
         return (), expected
     own = family_of(tracker)
     merged = _merged(runs, own)
-    mine = [run for run in merged if own in ("", family_of(_name(run)) or own)]
+    mine = [run for run in merged if own in ("", family_of(run.solver) or own)]
     mine = mine or merged
     # A banner, or a sentence like an output, is no run beside real ones.
     mine = [run for run in mine if run.invocation or run.answers or _symptom(run, ())] or mine
@@ -162,14 +168,7 @@ def if_called_wrong(failing: FormulaRun, title: str, body: str) -> Expected | No
     ]
     if not said or any(name == "wrong-optimum" for name, _ in said):
         return None
-    return Expected(opposite(failing.answers[0]), " ".join(said[0][1].split())[:200], "called wrong")
-
-
-def _name(run: FormulaRun) -> str:
-    """The solver that a run is of; empty if nothing names it."""
-    if run.invocation is not None:
-        return run.invocation.solver
-    return run.output.solver if run.output is not None else ""
+    return Expected(opposite(failing.answers[0]), quoted(said[0][1]), "called wrong")
 
 
 def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
@@ -179,7 +178,7 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
     shown = {run.answers for run in runs if run.invocation is not None and len(run.answers) > 1}
     runs = [run for run in runs if run.invocation is not None or run.answers not in shown]
     commands = [run for run in runs if run.output is None]
-    others = [run for run in runs if run.invocation is None and own != (family_of(_name(run)) or own)]
+    others = [run for run in runs if run.invocation is None and own != (family_of(run.solver) or own)]
     outputs = [run for run in runs if run.invocation is None and run not in others]
     silent = [run for run in outputs if not run.answers and not _symptom(run, ())]
     if commands and 0 < len(silent) < len(outputs):
@@ -192,7 +191,7 @@ def _merged(runs: Sequence[FormulaRun], own: str) -> list[FormulaRun]:
         return [*(replace(one, output=other.output) for one, other in pairs), *others]
     if len(outputs) != 1 or not commands or len(commands) + len(others) + 1 != len(runs):
         return list(runs)
-    if own and outputs[0].answers and own != (family_of(_name(commands[0])) or own):
+    if own and outputs[0].answers and own != (family_of(commands[0].solver) or own):
         return list(runs)
     return [replace(commands[0], output=outputs[0].output), *commands[1:], *others]
 
@@ -216,7 +215,7 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     broken = [run for run in mine if _symptom(run, ()) in ("crash", "error")]
     if len(theirs) == 1:
         answer = next(iter(theirs))
-        agreeing = {_name(run) for run in others if run.answers}
+        agreeing = {run.solver for run in others if run.answers}
         if opposite(answer) in ours or (not ours and (len(agreeing) > 1 or gave_up or broken)):
             return Expected(answer, "", "other solvers")
     if len(ours) == 1 and theirs <= ours:

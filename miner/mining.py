@@ -192,13 +192,11 @@ class Reading:
 
     def read(self, report: TrackerReport) -> None:
         """Read the issues that changed, or all of them again, and store those that belong into the corpus."""
-        self._known = {
-            number: (digest, stored, links)
-            for number, digest, stored, links in self.archive.corpus.rows(
-                "select number, digest, stored, attachments from mined_issue where tracker_id = ?",
-                [self.archive.tracker_id],
-            )
-        }
+        rows = self.archive.corpus.rows(
+            "select number, digest, stored, attachments from mined_issue where tracker_id = ?",
+            [self.archive.tracker_id],
+        )
+        self._known = {number: (digest, stored, links) for number, digest, stored, links in rows}
         numbers = self.archive.numbers()
         report.issues_seen = len(numbers)
         pending = [number for number in numbers if self._is_pending(number)]

@@ -183,31 +183,18 @@ def _runs_of_block(
     def flush() -> None:
         if not pending and not printed:
             return
-        solver = pending[-1].solver if pending else ""
-        output = _output(printed, block.line, solver) if printed else None
+        named = pending[-1] if pending else _named_by_shell(printed)
+        output = _output(printed, block.line, named.solver if named else "") if printed else None
         first = block.line + (printed[0].line if printed else 0)
         for number, invocation in enumerate(pending):
             line = block.line + invocation.line
             last = output if number == len(pending) - 1 else None
             asks_version = not VERSION_OPTIONS.isdisjoint(invocation.options)
-            runs.append(
-                Run(
-                    where,
-                    index,
-                    line,
-                    max(first, line),
-                    invocation,
-                    last,
-                    is_version_query=asks_version,
-                )
-            )
-        if not pending and printed and (named := _named_by_shell(printed)) is not None:
+            end = max(first, line)
+            runs.append(Run(where, index, line, end, invocation, last, is_version_query=asks_version))
+        if not pending:
             end = block.line + printed[-1].line
-            output = _output(printed, block.line, named.solver)
-            runs.append(Run(where, index, first, end, named, output))
-        elif not pending:
-            end = block.line + printed[-1].line
-            runs.append(Run(where, index, first, end, None, output, expects))
+            runs.append(Run(where, index, first, end, named, output, expects and named is None))
         pending.clear()
         printed.clear()
 
@@ -282,27 +269,24 @@ def _inline_runs(where: str, index: int, block: Block, own: str, above: str) -> 
             if invocation.text not in known and VERSION_OPTIONS.isdisjoint(invocation.options):
                 known.add(invocation.text)
                 at = block.line + line
-                gives = _GIVES.match(text, found.end(1)) if len(invocations) == 1 else None
-                output = (
-                    Output(gives[0], tuple(re.findall(r"\w+", gives[1])), invocation.solver, at)
-                    if gives
-                    else None
-                )
+                output = None
+                if len(invocations) == 1 and (gives := _GIVES.match(text, found.end(1))):
+                    output = Output(gives[0], tuple(re.findall(r"\w+", gives[1])), invocation.solver, at)
                 is_field = found.re is _LABELLED and not invocation.files
                 runs.append(Run(where, index, at, at, invocation, output, is_field=is_field))
-    said = _IN_WORDS.search(text) if own and not runs else None
+    if runs or not own:
+        return runs
+    said = _IN_WORDS.search(text)
     if said is not None and kin_of(said[1]) == kin_of(own):
         command = f"{said[1].lower()} {' '.join(said[2].replace('`', ' ').split())}"
-        line = text.count("\n", 0, said.start())
-        at = block.line + line
-        runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
-    elif own and not runs and (options := _failing_options(text)) is not None:
-        words = re.findall(r"[\w.=/+-]+", options[1].replace(" and ", " ").replace(" = ", "="))
-        line = text.count("\n", 0, options.start())
-        at = block.line + line
-        command = f"{_program_in(text[: options.start()], own)} {' '.join(words)}"
-        runs += [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
-    return runs
+    elif (said := _failing_options(text)) is not None:
+        words = re.findall(r"[\w.=/+-]+", said[1].replace(" and ", " ").replace(" = ", "="))
+        command = f"{_program_in(text[: said.start()], own)} {' '.join(words)}"
+    else:
+        return []
+    line = text.count("\n", 0, said.start())
+    at = block.line + line
+    return [Run(where, index, at, at, one, is_in_words=True) for one in invocations_of(command, line)]
 
 
 _NAMES = re.compile(rf"(?<![\w./`-])(?:{ANY_NAME})\d?(?![\w/-])", re.IGNORECASE)

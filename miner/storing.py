@@ -229,18 +229,9 @@ class _Stored:
             position += 1
         for file in self.of.attached:
             comment = self.comments.get(file.where)
-            lines = file.text.count("\n") + 1
-            row = Block(
-                self.id,
-                position,
-                file.text,
-                "attachment",
-                comment,
-                file.name,
-                1,
-                lines,
-                written_in=file.written_in or None,
-            )
+            given = (comment, file.name, 1, file.text.count("\n") + 1)
+            written_in = file.written_in or None
+            row = Block(self.id, position, file.text, "attachment", *given, written_in=written_in)
             yield (f"{ATTACHMENT}{file.name}", 0), row
             position += 1
 
@@ -321,7 +312,7 @@ def _solver_run(run: FormulaRun) -> SolverRun:
     crash = crash_of(output.text) if output and run.symptom in ("crash", "leak") else None
     return SolverRun(
         invocation.text or None,
-        invocation.solver or (output.solver if output else "") or None,
+        run.solver or None,
         invocation.version or None,
         invocation.options,
         run.answers,

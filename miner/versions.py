@@ -311,9 +311,8 @@ def _verdicts(text: str, found: Sequence[re.Match[str]], verdict: str = "") -> l
     """
     if not found:
         return []
-    if text.endswith("?") and not _ASKS_WHY.match(text):  # asks, and does not say
-        return [Mention(match["v"], "", "", (), text[:200]) for match in found]
-    if _OTHERS_TOO.match(text):  # beside the one that is meant
+    asks = text.endswith("?") and not _ASKS_WHY.match(text)
+    if asks or _OTHERS_TOO.match(text):  # it says nothing, or names others beside the one that is meant
         return [Mention(match["v"], "", "", (), text[:200]) for match in found]
     cuts = _cuts(text, found)
     parts: list[list[Mention]] = []
