@@ -236,9 +236,8 @@ def ambiguous_operators(script: Script, check: int) -> tuple[str, ...]:
         state = State.at(script, check)
     except NotCheckable:
         return ()
-    roots = [command.terms[0] for command in state.commands if command.name == "assert"]
-    roots += [definition.body for command in state.commands for definition in command.definitions]
-    names = totalise.operators_in([*roots, *state.assumed])
+    bodies = [definition.body for command in state.commands for definition in command.definitions]
+    names = totalise.operators_in([*state.terms, *bodies])
     return tuple(sorted(names & totalise.read_differently()))
 
 
@@ -247,8 +246,7 @@ def _text(state: State, model: Model, closed: bool) -> str:
     lines = list(_sorts(state, model, closed))
     lines += _values(state, model)
     lines += [print_command(c) for c in state.commands if c.definitions]
-    lines += [f"(assert {print_term(c.terms[0])})" for c in state.commands if c.name == "assert"]
-    lines += [f"(assert {print_term(term)})" for term in state.assumed]
+    lines += [f"(assert {print_term(term)})" for term in state.terms]
     return "\n".join(lines) + "\n"
 
 

@@ -55,11 +55,9 @@ def is_refuted(script: Script, check: int) -> bool:
         state = State.at(script, check)
     except NotCheckable:
         return False
-    roots = [term for command in state.commands if command.name == "assert" for term in command.terms]
-    roots += state.assumed
-    if sum(1 for _ in postorder(roots)) > _MOST_TERMS:
+    if sum(1 for _ in postorder(state.terms)) > _MOST_TERMS:
         return False
-    return Refuter(state.table).refutes(roots)
+    return Refuter(state.table).refutes(state.terms)
 
 
 class Refuter:

@@ -89,6 +89,16 @@ class State:
         raise NotCheckable("there is no such question")
 
     @property
+    def assertions(self) -> list[Term]:
+        """What is asserted."""
+        return [command.terms[0] for command in self.commands if command.name == "assert"]
+
+    @property
+    def terms(self) -> list[Term]:
+        """What holds where the question is asked: what is asserted, and its assumptions last."""
+        return [*self.assertions, *self.assumed]
+
+    @property
     def logic(self) -> str:
         """The logic that is set, ``ALL`` if none is."""
         logics = [str(command.sexp[1]) for command in self.commands if command.name == "set-logic"]

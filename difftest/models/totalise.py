@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from smtlib.application import Applications
-from smtlib.checker import CheckedScript
+from smtlib.checker import CheckedScript, check_script
 from smtlib.environment import Constructor, Environment
+from smtlib.script import read_script
 from smtlib.sorts import BOOL, INT, REAL, ROUNDING_MODE, Sort
 from smtlib.terms import Declaration, Kind, Term, postorder, rewrite
 from smtlib.theory import default_theories
@@ -200,10 +201,10 @@ def operators_in(roots: Iterable[Term]) -> set[str]:
     return {term.name for term in postorder(roots) if term.kind in _OF_THEORIES}
 
 
-def left_open(checked: CheckedScript) -> set[str]:
-    """The operators of a script that have values which the standard leaves open."""
-    totaliser = Totaliser(checked)
-    for command in checked.commands:
+def left_open(text: str) -> set[str]:
+    """The operators of a script that have values which the standard leaves open. Raises ReadError."""
+    totaliser = Totaliser(check_script(read_script(text)))
+    for command in totaliser.checked.commands:
         for term in (*command.terms, *(definition.body for definition in command.definitions)):
             totaliser.total(term)
     return totaliser.open_operators | {name for name, _, _ in totaliser.declarations}

@@ -106,8 +106,8 @@ class Violation:
 class Observation:
     """What is known of one test: its ``text``, the ``verdicts`` by solver name, the answers ``known``
     beforehand, and what the oracles' own runs brought: ``cross_checks`` of models, and the ``parents``
-    answers per solver to the formula it was made from (``parent_is_stronger``: which implies it, else the
-    other way), and the ``violations`` of relations, with the scripts of theirs on which a solver
+    answers per solver to the formula it was made from (where that is ``follows``, sat or unsat, so is the
+    test), and the ``violations`` of relations, with the scripts of theirs on which a solver
     ``failed`` by itself (its name, the text, the verdict). ``tried`` counts by relation what came of their
     claims, of which each makes ``claims`` at most, chosen by the ``salt``: that of the test, also where it
     is reduced. ``probed`` are the seconds that each oracle's own runs took.
@@ -118,7 +118,7 @@ class Observation:
     verdicts: Mapping[str, Verdict]
     known: Sequence[str | None] = ()
     parent: str | None = None
-    parent_is_stronger: bool = True
+    follows: str = "sat"
     parents: Mapping[str, str] = field(default_factory=dict)
     cross_checks: tuple[CrossCheck, ...] = ()
     violations: tuple[Violation, ...] = ()
@@ -169,10 +169,9 @@ def observe_test(
     test: GeneratedTest, solvers: Sequence[Solver], verdicts: Mapping[str, Verdict], claims: int = 1
 ) -> Observation:
     """What the solvers' verdicts on a generated test show, before any oracle looks."""
-    parent = test.implied_by if test.implied_by is not None else test.implies
-    stronger = test.implied_by is not None
+    parent, follows = (test.implies, "unsat") if test.implied_by is None else (test.implied_by, "sat")
     return Observation(
-        test.text, solvers, verdicts, test.known, parent, stronger, salt=salt_of(test.text), claims=claims
+        test.text, solvers, verdicts, test.known, parent, follows, salt=salt_of(test.text), claims=claims
     )
 
 

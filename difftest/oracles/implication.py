@@ -20,12 +20,11 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     if seen.parent is None:
         return seen, 0.0
     script = Script.of(seen.parent)
-    follows = "sat" if seen.parent_is_stronger else "unsat"
     answers: dict[str, str] = {}
     spent = 0.0
     for solver in seen.trusted:
         own = seen.verdicts[solver.name].answers
-        if len(own) != 1 or own[0] in (None, follows) or len(script.checks) != 1:
+        if len(own) != 1 or own[0] in (None, seen.follows) or len(script.checks) != 1:
             continue
         verdict = runner.judge(solver, script, limits)
         spent += verdict.seconds
@@ -36,8 +35,8 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
 
 def look(seen: Observation) -> list[Candidate]:
     """One candidate per solver whose answer does not fit what it says of the parent."""
-    follows = "sat" if seen.parent_is_stronger else "unsat"
-    kind = "weakened" if seen.parent_is_stronger else "strengthened"
+    follows = seen.follows
+    kind = "weakened" if follows == "sat" else "strengthened"
     found = []
     for solver in seen.trusted:
         own = seen.verdicts[solver.name].answers

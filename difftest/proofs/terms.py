@@ -8,7 +8,7 @@ of a quantifier becomes a constant. A term with another one is ``NotExpressible`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from difftest.proofs.cpc import Proof
 from smtlib.datatypes import read_datatypes
@@ -101,14 +101,11 @@ class TermReader:
                     variable: self.table.variable(f"b!{heights[term]}!{number}", variable.sort)
                     for number, variable in enumerate(term.variables)
                 }
-                body = self._replaced(args[0], named)
+                body = substitute(self.table, args[0], named)
                 new[term] = self.table.make(term.op, (body,), term.sort, tuple(named.values()))
             else:
                 new[term] = self.table.rebuild(term, args)
         return new[root]
-
-    def _replaced(self, root: Term, new: Mapping[Term, Term]) -> Term:
-        return substitute(self.table, root, new)
 
     def asserted(self, text: str) -> Term:
         """The term of an assertion of the input, as SMT-LIB text."""

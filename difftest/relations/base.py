@@ -19,12 +19,10 @@ from typing import TypeVar
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import SILENCED, State
 from difftest.models.totalise import left_open, not_total, operators_in
-from smtlib.checker import check_script
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
 from smtlib.printer import PLAIN, print_term
 from smtlib.reader import SExp, SExpList, read_sexps
-from smtlib.script import read_script
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
 from solvers.options import OptionTable, option_table
@@ -87,11 +85,6 @@ class Case:
     salt: int = 0
 
     @cached_property
-    def assertions(self) -> list[Term]:
-        """What is asserted."""
-        return [command.terms[0] for command in self.state.commands if command.name == "assert"]
-
-    @cached_property
     def is_plain(self) -> bool:
         """Whether the script has nothing but declarations, definitions, settings and assertions."""
         return all(
@@ -113,15 +106,10 @@ class Case:
             if command.name != "assert" and command.name not in SILENCED
         ]
 
-    @property
-    def terms(self) -> list[Term]:
-        """What holds where the question is asked: what is asserted, and its assumptions last."""
-        return [*self.assertions, *self.state.assumed]
-
     @cached_property
     def asserted(self) -> list[str]:
-        """The same as text."""
-        return list(map(print_term, self.terms))
+        """What holds where the question is asked, as text."""
+        return list(map(print_term, self.state.terms))
 
     def question(self, more: str = "") -> str:
         """What the test asks, and ``more`` after the answer."""
@@ -151,7 +139,7 @@ class Case:
         """
         free: dict[Term, frozenset[Term]] = {}
         closed = []
-        for term in postorder(self.assertions):
+        for term in postorder(self.state.assertions):
             free[term] = free_in(term, free)
             if not free[term]:
                 closed.append(term)
@@ -163,7 +151,7 @@ class Case:
         text, whose length may be the square of the number of terms.
         """
         found: dict[Term, int] = {}
-        for term in postorder(self.assertions):
+        for term in postorder(self.state.assertions):
             bound = [f"{v.name} {v.sort}" for v in term.bound]
             made = [name for name, _ in term.patterns]
             attributes = [f"{key} {value}" for key, value in term.op.attributes]
@@ -178,7 +166,7 @@ class Case:
     def require_exact(self) -> None:
         """NotCheckable if something is asserted that solvers read differently, or approximate."""
         objectives = [term for command in self.state.objectives for term in command.terms]
-        found = operators_in((*self.terms, *objectives)) & not_total()
+        found = operators_in((*self.state.terms, *objectives)) & not_total()
         if found:
             raise NotCheckable(f"not defined everywhere: {min(found)}")
 
@@ -186,7 +174,7 @@ class Case:
         """NotCheckable if something that is asserted has no value by the standard, as a division by zero: the
         solver may choose another one in each script.
         """
-        if left_open(check_script(read_script(self.script.text))):
+        if left_open(self.script.text):
             raise NotCheckable("values that are left open")
 
     @property

@@ -16,7 +16,7 @@ _CORES = "(set-option :produce-unsat-cores true)"
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    own = [_name_of(term) for term in case.terms]
+    own = [_name_of(term) for term in case.state.terms]
     names = {
         name or f"core!{number}": term
         for number, (name, term) in enumerate(zip(own, case.asserted, strict=True))

@@ -21,7 +21,7 @@ _BOUNDS = {"Int": "<=", "Real": "<=", "BitVec": "bvule", "String": "str.<=", "Fl
 
 def _conditions(case: Case) -> Iterator[tuple[Term, str, str]]:
     """Terms that are conditions, or that a relation to a value makes one."""
-    asserted = set(map(without_annotations, case.assertions))
+    asserted = set(map(without_annotations, case.state.assertions))
     for term in case.subterms:
         if term.sort is BOOL and _is_atom(term) and term not in asserted:
             yield term, "", ""

@@ -40,7 +40,7 @@ def clauses_of(case: Case) -> tuple[list[Declaration], list[Clause]]:
         # No function may satisfy them, as (g x) = 1 + (g x). Then every formula is unsatisfiable.
         raise NotCheckable("recursive definitions")
     try:
-        return symbols, read_clauses(case.terms, set(symbols))
+        return symbols, read_clauses(case.state.terms, set(symbols))
     except NotHorn as problem:
         raise NotCheckable("no Horn clauses", str(problem)) from problem
 
@@ -121,7 +121,7 @@ def _claims(case: Case) -> Iterator[Claim]:
             derived = (_exists(clause, premises_of(clause, names)) for clause in queries)
             rule, why, question = Rule.UNSAT, DERIVED, any_of(derived)
         else:
-            terms = (print_term(term, names) for term in case.terms)
+            terms = (print_term(term, names) for term in case.state.terms)
             rule, why, question = Rule.SAT, CLOSED, f"(not {all_of(terms)})"
         yield Claim((unrolled.text(rounds, question),), rule, why.format(rounds))
 

@@ -31,7 +31,7 @@ def _replaced(term: Term, name: Term, old: Term, args: tuple[Term, ...]) -> Term
 
 def _claims(case: Case) -> Iterator[Claim]:
     table = case.state.table
-    roots = case.terms
+    roots = case.state.terms
     simple = {
         d.declaration: d
         for command in case.state.commands

@@ -22,7 +22,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     if not terms:
         return
     # Names may not be given again.
-    gone = print_term(unannotated(case.state.table, case.in_order(case.terms, print_term)[0]))
+    gone = print_term(unannotated(case.state.table, case.in_order(case.state.terms, print_term)[0]))
     for cut in case.in_order(range(len(terms))):
         before, after = [[f"(assert {term})" for term in part] for part in (terms[:cut], terms[cut:])]
         inner = ["(push 1)", f"(assert (not {gone}))", QUESTION, "(pop 1)"]

@@ -34,8 +34,8 @@ def _negated(formula: str) -> str | None:
     if state.symbols or state.uninterpreted or is_recursive:
         return None
     lines = [print_command(command) for command in state.commands if command.name != "assert"]
-    terms = [print_term(command.terms[0]) for command in state.commands if command.name == "assert"]
-    return "\n".join([*lines, f"(assert (not (and true {' '.join(terms)})))", QUESTION]) + "\n"
+    terms = " ".join(map(print_term, state.assertions))
+    return "\n".join([*lines, f"(assert (not (and true {terms})))", QUESTION]) + "\n"
 
 
 def _claims(case: Case) -> Iterator[Claim]:
@@ -44,7 +44,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     found = put_in(case.script, case.check, model)
     if found.open_operators:
         raise NotCheckable(f"not defined everywhere: {found.open_operators[0]}")
-    if any(term.variables for term in postorder(case.assertions)):
+    if any(term.variables for term in postorder(case.state.assertions)):
         negated = _negated(found.formula)
         if negated is not None:
             yield Claim((own_spelling(case.solver, negated),), Rule.UNSAT, FALSE)

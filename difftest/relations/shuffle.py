@@ -67,7 +67,7 @@ def _claims(case: Case) -> Iterator[Claim]:
         }
         naming = Names(new if all(map(case.is_free, new.values())) else {})
         head = [print_command(c, naming) for c in state.commands if c.name not in ("assert", *SILENCED)]
-        terms = [print_term(_turned(state.table, term, chance), naming) for term in case.terms]
+        terms = [print_term(_turned(state.table, term, chance), naming) for term in case.state.terms]
         chance.shuffle(terms)
         yield Claim((case.text(terms, QUESTION, head=head),), Rule.SAME, WHY)
 
