@@ -123,7 +123,7 @@ class Case:
             seen = self.look(releases[place])
             if seen is not None:
                 tried += 1
-                silent = silent + 1 if Outcome(seen.outcome) in _SILENT else -self.probes
+                silent = silent + 1 if seen.outcome in _SILENT else -self.probes
 
     def _in_order(self, releases: Sequence[str]) -> list[Seen]:
         return [self.runs[release] for release in releases if release in self.runs]
@@ -253,7 +253,7 @@ class Case:
             is_option = any(p.startswith(OPTION) for p in problems) and self.trigger.options
             reason = "option" if is_option else "undecided"
             return self._unverified(reason, " ".join(self.trigger.options) or "no release runs here")
-        if all(Outcome(one.outcome) in _SILENT for one in seen):
+        if all(one.outcome in _SILENT for one in seen):
             return self._unverified("undecided", f"{seen[-1].outcome}: {seen[-1].detail}"[:200])
         return self._unverified("never-shown", f"{len(seen)} releases ran")
 

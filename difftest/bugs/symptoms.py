@@ -51,28 +51,27 @@ class Symptom:
         """What a run says of the bug."""
         if seen is None:
             return State.SKIPPED
-        outcome = Outcome(seen.outcome)
         if self.finding_class == "slowdown":
             return self._state_by_time(seen)
-        if self._shows(seen, outcome):
+        if self._shows(seen):
             return State.AFFECTED
-        return State.SKIPPED if outcome not in _ENDED or self._is_open(seen, outcome) else State.FREE
+        return State.SKIPPED if seen.outcome not in _ENDED or self._is_open(seen) else State.FREE
 
-    def _shows(self, seen: Seen, outcome: Outcome) -> bool:
+    def _shows(self, seen: Seen) -> bool:
         if self.finding_class == "crash":
-            is_crash = outcome is Outcome.CRASH
+            is_crash = seen.outcome == Outcome.CRASH
             if self.place is None:
                 return is_crash and seen.location is None and seen.shape == self.shape
             return is_crash and file_of(seen.location or "") == file_of(self.place)
         if self.finding_class == "soundness":
             return decided(seen.answers, self.check) == self.wrong
         if self.finding_class == "incompleteness":
-            return outcome is Outcome.UNKNOWN and _answer(seen, self.check) == "unknown"
-        return outcome is Outcome.INVALID_MODEL
+            return seen.outcome == Outcome.UNKNOWN and _answer(seen, self.check) == "unknown"
+        return seen.outcome == Outcome.INVALID_MODEL
 
-    def _is_open(self, seen: Seen, outcome: Outcome) -> bool:
+    def _is_open(self, seen: Seen) -> bool:
         """Whether a run that ended leaves open what the bug is about: also an answer with a refuted model."""
-        if self.finding_class in ("soundness", "incompleteness") and outcome is Outcome.INVALID_MODEL:
+        if self.finding_class in ("soundness", "incompleteness") and seen.outcome == Outcome.INVALID_MODEL:
             return True
         if self.finding_class == "incompleteness":
             return decided(seen.answers, self.check) != self.right
