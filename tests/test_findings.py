@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from difftest import find_solver
-from difftest.triage.duplicates import check_reports
 from difftest.triage.ledger import Ledger
+from difftest.triage.sending import check_reports
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
 RELEASES = {

@@ -18,10 +18,10 @@ from corpus.store import Corpus
 from difftest.campaign.exporting import export
 from difftest.errors import writing
 from difftest.triage.checking import family_of
-from difftest.triage.duplicates import check_reports, reports_in
 from difftest.triage.folder import DOCUMENT, FindingFolder
 from difftest.triage.ledger import Ledger
 from difftest.triage.regression_files import regression_files
+from difftest.triage.sending import check_reports, reports_in
 from difftest.triage.store import findings_of
 from difftest.triage.transcribe import transcribe
 from difftest.triage.written import Written

@@ -11,9 +11,9 @@ import pytest
 from corpus.store import Corpus
 from difftest.errors import DifftestError
 from difftest.triage.checking import complaints_about
-from difftest.triage.duplicates import check_reports, reports_in
 from difftest.triage.folder import FindingFolder
 from difftest.triage.ledger import Became, Entry, Ledger, add_entry
+from difftest.triage.sending import check_reports, reports_in
 from difftest.triage.written import Written
 from solvers.registry import form_of
 from tests.difftest.test_history import path  # noqa: F401 (a fixture)
