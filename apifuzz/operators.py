@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 from apifuzz.chance import Chance
@@ -15,8 +16,6 @@ from apifuzz.interface import Capabilities
 from smtlib import Signature, default_theories
 
 _THEORY_WEIGHTS = {"Core": 1.2}
-_CACHE: dict[object, Operators] = {}
-_CACHED = 256
 
 
 class Operators:
@@ -65,24 +64,24 @@ def operators_for(
     families: tuple[str, ...], capabilities: Capabilities, theories: frozenset[str]
 ) -> Operators:
     """The operators of ``theories`` that the solver knows and that are about sorts of ``theories`` only."""
-    key = (families, capabilities.theories, capabilities.without, theories)
-    found = _CACHE.get(key)
-    if found is None:
-        if len(_CACHE) >= _CACHED:
-            _CACHE.clear()
-        enabled, whole = theories & capabilities.theories, capabilities.theories
-        is_part, every = theories != whole, default_theories().signatures()
-        known = operators_for(families, capabilities, whole).signatures if is_part else every
-        found = _CACHE[key] = Operators(
-            s
-            for s in known
-            if s.theory in enabled
-            and s.name not in capabilities.without
-            and is_known(s.only, families)
-            and not s.is_synonym
-            and all(sort_theory(name) in (None, *enabled) for name in s.sort_names())
-        )
-    return found
+    return _operators(families, capabilities.theories, capabilities.without, theories)
+
+
+@lru_cache(maxsize=256)
+def _operators(
+    families: tuple[str, ...], whole: frozenset[str], without: frozenset[str], theories: frozenset[str]
+) -> Operators:
+    is_part, every = theories != whole, default_theories().signatures()
+    enabled = theories & whole
+    return Operators(
+        s
+        for s in (_operators(families, whole, without, whole).signatures if is_part else every)
+        if s.theory in enabled
+        and s.name not in without
+        and is_known(s.only, families)
+        and not s.is_synonym
+        and all(sort_theory(name) in (None, *enabled) for name in s.sort_names())
+    )
 
 
 def known_theories(families: tuple[str, ...], capabilities: Capabilities) -> frozenset[str]:

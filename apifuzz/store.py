@@ -16,7 +16,7 @@ from apifuzz.chance import Chance
 from apifuzz.datatypes import Datatypes
 from apifuzz.interface import ApiSort, ApiTerm, Head, TermKind, Unsupported
 from apifuzz.trace import TraceError, is_id
-from smtlib import BOOL, Sort, default_theories
+from smtlib import Sort, default_theories
 from smtlib.environment import has_parameters
 
 _CLOSED: frozenset[ApiTerm] = frozenset()
@@ -218,15 +218,6 @@ class Store:
     def pick_any(self, chance: Chance) -> ApiTerm | None:
         """A closed term of any sort, functions apart; None where there is none."""
         return rarely_used(self.closed_terms, chance)
-
-    def pick_formula(self, chance: Chance) -> ApiTerm | None:
-        """A closed formula; its truth rarely follows from its values alone. None where there is none."""
-        term = None
-        for _ in range(_SAMPLES):
-            term = self.pick_closed(BOOL, chance)
-            if term is None or not self.is_ground(term):
-                break
-        return term
 
     def pick_open(self, sorts: Sequence[Sort], chance: Chance) -> ApiTerm | None:
         """A term of one of these sorts with free variables; None where there is none."""

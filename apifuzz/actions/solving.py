@@ -6,18 +6,24 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from apifuzz.actions import MAY_CHANGE, Action, Made, Need
-from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_term, some
+from apifuzz.call import Call, ClosedTerms, Formula, Formulas, Kind, Term, draw_formula, draw_term, some
 from apifuzz.interface import Answer, ApiTerm, Feature, must, must_be_given
 from apifuzz.run import Run
 from smtlib import BOOL
 
 _MOST_ASSUMPTIONS = 5
 _MOST_VALUES = 4
+_TRIES = 3
 
 
 def draw_open_question(run: Run) -> ApiTerm | None:
     """A closed formula whose truth rarely follows from its values alone."""
-    return run.store.pick_formula(run.random)
+    term = None
+    for _ in range(_TRIES):
+        term = draw_formula(run)
+        if term is None or not run.store.is_ground(term):
+            break
+    return term
 
 
 class Assert(Action[Any]):

@@ -14,7 +14,6 @@ from typing import Any
 from apifuzz.calls import (
     Call,
     DefineRecursive,
-    Delete,
     Equate,
     HasSort,
     New,
@@ -246,9 +245,6 @@ class CrossCheck(Engine):
         made: Pair = self._both(Equate(term, value))
         self._equations.add(made)
         return made
-
-    def delete(self) -> None:
-        self._each(Delete())
 
 
 class Pair:

@@ -121,11 +121,14 @@ _VALUE_MAKERS = ("make-value", "make-special-value")
 _NUMERAL = re.compile(r"[1-9][0-9]*\Z")
 
 
-def changed(trace: Trace, index: int, line: Line | None) -> Trace:
-    """The trace with line ``index`` replaced, or dropped for None."""
-    lines = list(trace.lines)
-    lines[index : index + 1] = [] if line is None else [line]
-    return replace(trace, lines=tuple(lines))
+def changed(trace: Trace, index: int, line: Line) -> Trace:
+    """The trace with line ``index`` replaced."""
+    return replace(trace, lines=(*trace.lines[:index], line, *trace.lines[index + 1 :]))
+
+
+def _with_ids(line: Line, new: dict[str, str]) -> Line:
+    """The line with other ids among its arguments."""
+    return replace(line, args=tuple(replace_ids(argument, new) for argument in line.args))
 
 
 def _less(parts: Sequence[str], place: int) -> tuple[str, ...]:
@@ -250,8 +253,7 @@ def lower_terms(trace: Trace, index: int) -> Iterator[Trace]:
     for name in dict.fromkeys(used(line)):
         below = used(trace.lines[made[name]]) if made.get(name, index) < index else []
         for child in dict.fromkeys(other for other in below if other.startswith("t")):
-            args = tuple(replace_ids(argument, {name: child}) for argument in line.args)
-            yield collected(changed(trace, index, replace(line, args=args)))
+            yield collected(changed(trace, index, _with_ids(line, {name: child})))
 
 
 @_at_each_line
@@ -295,10 +297,7 @@ def _simpler(trace: Trace, index: int, facts: Facts) -> Iterator[Trace]:
 
 def _renamed(trace: Trace, index: int, new: dict[str, str]) -> Trace:
     """The trace with other ids in place of those that line ``index`` makes, and without that line."""
-    later = [
-        replace(line, args=tuple(replace_ids(argument, new) for argument in line.args))
-        for line in trace.lines[index + 1 :]
-    ]
+    later = (_with_ids(line, new) for line in trace.lines[index + 1 :])
     return replace(trace, lines=(*trace.lines[:index], *later))
 
 
@@ -388,7 +387,8 @@ def narrow_sorts(trace: Trace, index: int) -> Iterator[Trace]:
     facts, line = Facts.of(trace.lines), trace.lines[index]
     width = _BIT_VECTOR.match(line.args[0]) if line.action == "make-sort" and line.args else None
     if width is not None and width[1] != "1" and line.returns:
-        lines = list(changed(trace, index, replace(line, args=("(_ BitVec 1)",))).lines)
+        lines = list(trace.lines)
+        lines[index] = replace(line, args=("(_ BitVec 1)",))
         for name, sort in facts.sorts.items():
             at = facts.made[name]
             if sort == line.returns[0] and lines[at].action in _VALUE_MAKERS:
@@ -421,11 +421,11 @@ def renumbered(trace: Trace) -> Trace:
     counts = {"s": 0, "t": 0}
     lines = []
     for line in trace.lines:
-        args = tuple(replace_ids(argument, new) for argument in line.args)
+        line = _with_ids(line, new)
         for identifier in line.returns:
             counts[identifier[0]] += 1
             new[identifier] = f"{identifier[0]}{counts[identifier[0]]}"
-        lines.append(replace(line, args=args, returns=tuple(new[i] for i in line.returns)))
+        lines.append(replace(line, returns=tuple(new[i] for i in line.returns)))
     return replace(trace, lines=tuple(lines))
 
 

@@ -32,7 +32,6 @@ from apifuzz.interface import (
     ApiSort,
     ApiTerm,
     Capabilities,
-    Feature,
     Head,
     HeadKind,
     Misbehaviour,
@@ -41,6 +40,7 @@ from apifuzz.interface import (
     Unsupported,
     must,
 )
+from apifuzz.scope import FOR_WITNESSES, PRODUCERS
 from smtlib import Signature, Sort, quote_symbol
 from smtlib import make_sort as smtlib_sort
 from smtlib.floats import exact_number
@@ -52,11 +52,7 @@ ANSWERS = {
     bitwuzla.Result.UNKNOWN: Answer.UNKNOWN,
 }
 
-_BY_OPTION = {
-    "produce-models": Feature.MODELS,
-    "produce-unsat-assumptions": Feature.UNSAT_ASSUMPTIONS,
-    "produce-unsat-cores": Feature.UNSAT_CORES,
-}
+_BY_OPTION = {name: PRODUCERS[name] for name in sorted(FOR_WITNESSES)}
 """Features that need an option."""
 
 

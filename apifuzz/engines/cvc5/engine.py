@@ -30,6 +30,7 @@ from apifuzz.engines.rows import Words, read_calls
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.engines.walking import walk
 from apifuzz.interface import Capabilities, Option, Unsupported, expect
+from apifuzz.scope import FOR_WITNESSES
 from apifuzz.values import read_value
 from smtlib import Signature, Sort, print_datatypes, quote_symbol
 
@@ -152,7 +153,7 @@ class Cvc5Engine(TableEngine):
         other.sorts = copy(self.sorts)
         other.sorts.session = session
         other.terms = Terms(session, other.sorts)
-        for name in ("produce-models", "produce-unsat-cores", "produce-unsat-assumptions"):
+        for name in FOR_WITNESSES:
             session.solver.setOption(name, "true")
         for name in _EXPERT:
             if own.is_on(name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from apifuzz.engines.oxiz.session import (
     VALUES,
     Session,
 )
-from apifuzz.engines.oxiz.terms import lacking, roundings, takes
+from apifuzz.engines.profile import profile
 from apifuzz.engines.rows import make_by, read_calls
 from apifuzz.engines.tabled import TableEngine
 from apifuzz.interface import (
@@ -39,7 +40,7 @@ from apifuzz.interface import (
     must,
 )
 from apifuzz.values import read_value
-from smtlib import BOOL, STRING, Signature, Sort, quote_symbol
+from smtlib import BOOL, STRING, Signature, Sort, default_theories, quote_symbol
 from smtlib.sorts import ROUNDING_MODE
 from smtlib.values import binary_text, integer_text, string_text
 
@@ -48,6 +49,27 @@ _READABLE = frozenset(("Bool", "Int", "BitVec"))
 """Sorts of values that assertions as text may have."""
 _FAR_LIMIT = "600000"
 """Milliseconds: no check of a run takes as long."""
+
+
+@cache
+def lacking() -> frozenset[str]:
+    """Operators of the theories that no call makes."""
+    theories = profile("oxiz").capabilities.theories
+    return frozenset(
+        s.name
+        for s in default_theories().signatures()
+        if s.theory in theories and not OPERATORS.find(s.name, [p.name for p in s.params])
+    ) - {name.partition(" ")[0] for name, _ in OPERATORS}
+
+
+@cache
+def roundings() -> dict[str, tuple[int, ...]]:
+    """The places of rounding modes, which are values, per operator."""
+    return {
+        s.name: (0,)
+        for s in default_theories().signatures()
+        if s.theory == "FloatingPoint" and s.params[:1] and s.params[0].name == "RoundingMode"
+    }
 
 
 class OxizEngine(TableEngine):
@@ -82,8 +104,10 @@ class OxizEngine(TableEngine):
         return (Option(CORES, OptionKind.BOOL, "false"),)
 
     def takes(self, signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
-        """Whether oxiz has a call for the operator at these sorts."""
-        return takes(signature, sorts)
+        """Whether a call makes the operator at these sorts. Rounding modes are first arguments only."""
+        if ROUNDING_MODE in sorts[1:] or (ROUNDING_MODE in sorts and signature.name not in roundings()):
+            return False
+        return bool(OPERATORS.find(signature.name, [sort.name for sort in sorts]))
 
     # Life
 

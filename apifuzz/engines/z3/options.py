@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 import z3
 from z3 import z3core
@@ -21,9 +22,6 @@ _MODULES = ("", "smt.", "rewriter.", "solver.")
 
 CONTEXT_OPTIONS = ("proof", "type_check", "well_sorted_check")
 """Parameters of contexts, to be set before the context is made."""
-
-PRODUCE_MODELS = "produce-models"
-PRODUCE_UNSAT_CORES = "produce-unsat-cores"
 
 _DESCRIPTION = re.compile(r"^(\S+) \((bool|unsigned int|double|symbol|string)\) (.*)$")
 _DEFAULT = re.compile(r"\(default: ?([^)]*)\)\s*$")
@@ -43,14 +41,19 @@ def solver_options() -> tuple[Option, ...]:
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     found = [_option(line) for line in z3core.Z3_solver_get_help(context.ref(), solver.solver).splitlines()]
-    own = [
-        Option(PRODUCE_MODELS, OptionKind.BOOL, "true"),
-        Option(PRODUCE_UNSAT_CORES, OptionKind.BOOL, "false"),
-    ]
-    described = context.param_descrs()
-    names = {described.get_name(i) for i in range(described.size())}
-    contexts = [Option(n, OptionKind.BOOL, "false") for n in CONTEXT_OPTIONS if n in names]
-    return (*own, *contexts, *(o for o in found if o is not None and o.name not in CONTEXT_OPTIONS))
+    known = parameter_names(context)
+    return (
+        Option("produce-models", OptionKind.BOOL, "true"),
+        Option("produce-unsat-cores", OptionKind.BOOL, "false"),
+        *(Option(name, OptionKind.BOOL, "false") for name in CONTEXT_OPTIONS if name in known),
+        *(o for o in found if o is not None and o.name not in CONTEXT_OPTIONS),
+    )
+
+
+def parameter_names(owner: Any) -> frozenset[str]:
+    """The parameters that a solver or a context has."""
+    described = owner.param_descrs()
+    return frozenset(described.get_name(i) for i in range(described.size()))
 
 
 def _option(line: str) -> Option | None:

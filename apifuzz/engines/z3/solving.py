@@ -9,6 +9,7 @@ import z3
 from z3 import z3core
 
 from apifuzz.engine import Stack
+from apifuzz.engines.z3.options import parameter_names
 from apifuzz.engines.z3.session import model_of, set_up_process
 from apifuzz.engines.z3.terms import Terms
 from apifuzz.interface import Answer, ApiTerm, Unsupported
@@ -148,12 +149,6 @@ def _has_solver(logic: str, context: Any) -> bool:
     except z3.Z3Exception:
         return False
     return True
-
-
-def parameter_names(solver: Any) -> frozenset[str]:
-    """The parameters that a solver has."""
-    described = solver.param_descrs()
-    return frozenset(described.get_name(i) for i in range(described.size()))
 
 
 def is_value(term: Any) -> bool:

@@ -58,7 +58,9 @@ class Sorts:
         route = choose(routes, words, session.random)
         if route is None:
             raise Unsupported(f"z3 has no sort {name}")
-        return preferred(session, [r for r in routes if r.holds(words)], route).make(words)
+        if session.plain:
+            route = preferred([r for r in routes if r.holds(words)])
+        return route.make(words)
 
     def member(self, head: Head) -> Any:
         """The declaration of the constructor, tester or selector that a head names."""

@@ -146,7 +146,7 @@ class Terms:
 
         fitting = [route for route in routes if route.holds(words)]
         if self.session.plain and fitting:
-            fitting = [preferred(self.session, fitting, fitting[0])]
+            fitting = [preferred(fitting)]
         return [way(route) for route in fitting]
 
     def _template(self, head: Head, sort: Sort, args: Sequence[Any], arg_sorts: Sequence[Sort]) -> Any:

@@ -46,13 +46,13 @@ def drawn(session: Session, rows: Rows, row: str, /, **known: Any) -> Any:
     routes, words = rows.find(row), words_of((), (), words_in(session), known)
     found = session.random.pick(routes)
     if session.plain:
-        found = preferred(session, [route for route in routes if route.holds(words)], found)
+        found = preferred([route for route in routes if route.holds(words)])
     return found.make(words)
 
 
-def preferred(session: Session, routes: Sequence[Route], drawn: Route) -> Route:
-    """The call that was drawn; for a program the first that people write, if there is one."""
-    return min(routes, key=lambda route: "Z3_" in route.text) if session.plain else drawn
+def preferred(routes: Sequence[Route]) -> Route:
+    """For a program: the first call that people write, if there is one."""
+    return min(routes, key=lambda route: "Z3_" in route.text)
 
 
 class Shown:
