@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from generator.rewriting.draw import Drawing
-from generator.rewriting.rules import Assignment, Rule, Unknown, read_rules, select_rules
+from generator.rewriting.rules import Assignment, Rule, Unknown
 from generator.rewriting.script import instance_text
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
-
-__all__ = ["RuleAudit", "Settings", "audit", "read_rules", "select_rules"]
 
 SHAPES = (1, 30)
 """The instances, by their numbers, whose values solvers choose."""

@@ -149,7 +149,9 @@ def regression_campaign(
     directions: list[Direction] = []
 
     def replayed() -> Strategy:
-        known = known_formulas(settings, new.kin)
+        assert settings.corpus is not None, "a regression hunt has a corpus"
+        folders = [Path(settings.regressions)] if settings.regressions else []
+        known = formulas_in(Path(settings.corpus), folders, new.kin)
         if difference is not None:
             directions.append(Direction(difference, known.formulas()))
             known.reorder(directions[0].order)
@@ -163,15 +165,6 @@ def regression_campaign(
     campaign = Campaign.of(settings, {STRATEGY: replayed}, prepare, prefer, steps)
     campaign = replace(campaign, first=(STRATEGY,))
     return campaign, directions[0] if directions else None
-
-
-def known_formulas(settings: CampaignSettings, kin: str) -> KnownFormulas:
-    """The formulas that a regression hunt of the solver ``kin`` replays: those of the folder, the corpus and
-    the bundled benchmark. Raises CorpusError and DifftestError where they cannot be read.
-    """
-    assert settings.corpus is not None, "a regression hunt has a corpus"
-    folders = [Path(settings.regressions)] if settings.regressions else []
-    return formulas_in(Path(settings.corpus), folders, kin)
 
 
 def formulas_in(corpus: Path | None, paths: Sequence[Path], kin: str) -> KnownFormulas:

@@ -60,11 +60,6 @@ class Difference:
         running = formulas_running(coverage, functions) if coverage is not None else None
         return cls(changes, names, tuple(map(names.of_change, changes.found)), running)
 
-    @property
-    def options(self) -> frozenset[str]:
-        """The options that the changes name."""
-        return frozenset(name for found in self.named for kind, name in found if kind == "option")
-
 
 class Direction:
     """The order of known ``formulas`` (texts with options) by a difference of sources. ``order`` has their
@@ -116,7 +111,7 @@ class Direction:
     @property
     def options(self) -> frozenset[str]:
         """The options that the changes name."""
-        return self._difference.options
+        return frozenset(name for kind, name in self._shares if kind == "option")
 
     def to_json(self) -> dict[str, Any]:
         """What changed, what it names, most first (at most 20 of a kind with their ``counts``), and how many

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -34,7 +33,7 @@ from generator.strategy import GeneratedTest
 from smtlib.mentions import theories_in
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Verdict
-from solvers.running.process import Run
+from solvers.running.process import Run, signal_name
 from solvers.running.script import Script
 from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
 
@@ -223,6 +222,5 @@ def ending(run: Run) -> str:
     """How a run ended, for people: ``exit status 1``, ``signal 11 (SIGSEGV)``, ``timeout``."""
     how = f"exit status {run.code}" if run.ended == "exit" else run.ended
     if run.ended == "exit" and run.signal:
-        name = next((s.name for s in signal.Signals if s == run.signal), "unknown")
-        how = f"signal {run.signal} ({name})"
+        how = f"signal {run.signal} ({signal_name(run.signal) or 'unknown'})"
     return how

@@ -10,9 +10,10 @@ import typer
 
 from base.errors import Exit
 from difftest import find_solver
-from difftest.audit import RuleAudit, Settings, audit, read_rules, select_rules
+from difftest.audit import RuleAudit, Settings, audit
 from exhume.commands.options import Json, parse_duration
 from exhume.screens.console import headline, out, print_json, progress, show_table
+from generator.rewriting.rules import read_rules, select_rules
 from solvers.running.runner import Runner
 from solvers.specs import independent_of
 

@@ -7,9 +7,10 @@ from random import Random
 import pytest
 
 from difftest import find_solver
-from difftest.audit import RuleAudit, Settings, audit, read_rules, select_rules
+from difftest.audit import RuleAudit, Settings, audit
 from generator.errors import GenerationError
 from generator.rewriting.draw import Drawing
+from generator.rewriting.rules import read_rules, select_rules
 from generator.rewriting.script import instance_text
 from smtlib.semantics import Bits
 from solvers.errors import UnknownSolver
