@@ -46,9 +46,6 @@ _RUN_COLUMNS = (
 )
 _COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_record_id")
 
-TRAIT_COLUMNS = tuple(field.name for field in fields(Traits))
-"""The columns of ``formula`` with its traits."""
-
 
 class Intake:
     """Adds records to an open corpus. Caches the identities of the stored formulas."""
@@ -171,10 +168,6 @@ class Intake:
             )
             self.corpus.insert("formula_run", _RUN_COLUMNS, rows)
 
-    def knows(self, source: str, sha256: str) -> bool:
-        """Whether a formula with this identity is stored."""
-        return (storable(source), sha256) in self._known_formulas()
-
     def _known_formulas(self) -> dict[tuple[str, str], int]:
         if self._formulas is None:
             rows = self.corpus.rows("select source, sha256, id from formula")
@@ -238,14 +231,6 @@ def clean(value: Any) -> Any:
     return value
 
 
-def trait_values(examined: Examination) -> tuple[object, ...]:
-    """A formula's traits in the order of :data:`TRAIT_COLUMNS`; all None if it could not be read."""
-    if examined.traits is None:
-        return (None,) * len(TRAIT_COLUMNS)
-    values = (getattr(examined.traits, column) for column in TRAIT_COLUMNS)
-    return tuple(list(value) if isinstance(value, tuple) else value for value in values)
-
-
 def _formula_row(
     ident: int,
     key_hash: str,
@@ -260,6 +245,6 @@ def _formula_row(
         **{"id": ident, "sha256": key_hash, "bytes": size, "text_id": text_id, "script_text_id": script_id},
         **{"status": examined.status, "error": examined.error, "decomposed": decomposed},
         **{"error_line": examined.line, "error_column": examined.column},
-        **dict(zip(TRAIT_COLUMNS, trait_values(examined), strict=True)),
+        **{trait.name: getattr(examined.traits, trait.name, None) for trait in fields(Traits)},
     }
     return tuple(clean(derived[c] if c in derived else getattr(source, c)) for c in _FORMULA_COLUMNS)
