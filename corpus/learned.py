@@ -16,7 +16,7 @@ from typing import Any
 from base.version import VERSION
 from corpus.records import Added
 from corpus.store import Corpus, digest
-from rules import Atom, Decomposition, RuleSet, Skeleton, Slot, decompose_script, operator_of
+from rules import Atom, RuleSet, Skeleton, Slot, decompose_script, operator_of
 from smtlib import CheckedScript
 
 
@@ -39,13 +39,9 @@ class Decompositions:
         self._formulas: list[int] = []
 
     def take(self, formula_id: int, checked: CheckedScript) -> None:
-        """Decompose and add a formula."""
-        self.add(formula_id, decompose_script(checked))
-
-    def add(self, formula_id: int, assertions: Iterable[Decomposition]) -> None:
-        """Add all assertions of a formula, in order."""
+        """Decompose a formula and add its assertions, in order."""
         links = self._rows["assertion_atom"]
-        for position, assertion in enumerate(assertions):
+        for position, assertion in enumerate(decompose_script(checked)):
             ident = self.corpus.new_ids("assertion", 1)[0]
             skeleton = None if assertion.skeleton is None else self._skeleton(assertion.skeleton)
             skipped = "; ".join(dict.fromkeys(assertion.reasons)) or None
@@ -72,19 +68,8 @@ class Decompositions:
             fine = self._signature(False, atom.signature, coarse)
             slots = [[slot.params, slot.result, slot.was_bound] for slot in atom.slots]
             parts = [_json(part) for part in (atom.segments, atom.occurrences, slots, atom.prelude)]
-            row = (
-                ident,
-                digest(atom.text),
-                atom.text,
-                *parts,
-                sorted(atom.theories),
-                atom.size,
-                fine,
-                coarse,
-                0,
-                0,
-            )
-            self._rows["atom"].append(row)
+            row = (ident, digest(atom.text), atom.text, *parts, sorted(atom.theories), atom.size)
+            self._rows["atom"].append((*row, fine, coarse, 0, 0))
         return ident
 
     def _signature(self, coarse: bool, text: str, coarse_id: int | None) -> int:
@@ -248,16 +233,7 @@ _RULE_SET_COLUMNS = (
     *("id", "coarse", "min_support", "min_confidence", "transactions", "itemsets", "max_length"),
     *("complete", "rules", "fingerprint", "version", "created_at"),
 )
-_RULE_COLUMNS = (
-    "id",
-    "rule_set_id",
-    "antecedent",
-    "consequent",
-    "support",
-    "confidence",
-    "lift",
-    "conviction",
-)
+_RULE_COLUMNS = "id rule_set_id antecedent consequent support confidence lift conviction".split()
 
 
 _FINGERPRINT = (

@@ -38,7 +38,6 @@ class Hole:
     ``atom``: None if the content was skipped; ``skipped`` is then the reason.
     """
 
-    term: Term
     atom: Atom | None
     names: tuple[str, ...] = ()
     skipped: str = ""
@@ -104,7 +103,7 @@ class Decomposer:
             try:
                 found = self._atom(term)
             except SkipError as skip:
-                found = Hole(term, None, skipped=str(skip))
+                found = Hole(None, skipped=str(skip))
             self._holes[term] = found
         return found
 
@@ -134,7 +133,7 @@ class Decomposer:
             self._theories(printer, slots),
             printer.size,
         )
-        return Hole(term, atom, tuple([_name(key) for key in printer.slots]))
+        return Hole(atom, tuple([_name(key) for key in printer.slots]))
 
     def _slot(self, key: Declaration | Term, names: AtomNames) -> Slot:
         if isinstance(key, Term):

@@ -152,20 +152,19 @@ def test_superseding_takes_counts_back(corpus: Corpus) -> None:
         assert fingerprint(corpus) != before
 
 
-def test_skipped_parts_keep_their_reason(corpus: Corpus) -> None:
+def test_skipped_parts_keep_their_reason(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     with corpus:
         script = check_script(read_script("(declare-const p Bool)(assert (or p (not p)))"))
         [whole] = decompose_script(script)
-        cut = type(whole)(
-            whole.skeleton, (whole.holes[0], type(whole.holes[1])(whole.holes[1].term, None, (), "too large"))
-        )
+        cut = type(whole)(whole.skeleton, (whole.holes[0], type(whole.holes[1])(None, (), "too large")))
         nothing = type(whole)(None, skipped="too many holes")
         with corpus.transaction():
             tracker = Intake(corpus).add_tracker(Tracker("mine"))
             source = FormulaSource("mine:x", script.script.text, tracker)
             decompositions = Decompositions(corpus)
             formula = Intake(corpus).add_formulas([source])[0].id
-            decompositions.add(formula, [cut, nothing])
+            monkeypatch.setattr("corpus.learned.decompose_script", lambda checked: [cut, nothing])
+            decompositions.take(formula, script)
             decompositions.flush()
         rows = corpus.rows(
             "select skeleton_id is null, skipped from assertion where formula_id = ? order by position",
