@@ -8,6 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 Tick = Callable[[int, int], None]
 """Gets what is done and the total."""
 
+
+def nothing(done: int, total: int) -> None:
+    """Ticks of what nobody watches."""
+
+
 Steps = Callable[[str], AbstractContextManager[Tick]]
 """Shows a step by its name."""
 
@@ -15,4 +20,4 @@ Steps = Callable[[str], AbstractContextManager[Tick]]
 @contextmanager
 def unseen(_name: str) -> Iterator[Tick]:
     """Shows nothing."""
-    yield lambda done, total: None
+    yield nothing

@@ -10,7 +10,7 @@ corpus, in a file of the user's cache. The ``:status`` of a text is ignored.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from base.cache import cache_folder
 from base.locks import locked
+from base.steps import Tick, nothing
 from corpus.acceptance import Prober, version_of
 from corpus.probing import solver_id
 from corpus.store import Corpus
@@ -145,7 +146,7 @@ def find_answers(
     store: AnswerStore,
     texts: Iterable[tuple[str, str]],
     jobs: int = 1,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Tick = nothing,
     total: int = 0,
 ) -> LabelReport:
     """Ask the reference solvers about ``texts``, pairs of a digest (to store by) and the text to solve.

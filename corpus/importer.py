@@ -7,11 +7,12 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
+from base.steps import Tick, nothing
 from corpus.errors import CorpusError
 from corpus.intake import Intake
 from corpus.learned import Decompositions
@@ -72,7 +73,7 @@ def import_paths(
     tracker: str | None = None,
     max_bytes: int = MAX_BYTES,
     learner: Decompositions | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Tick = nothing,
 ) -> ImportReport:
     """Import files and folders in the order of their names; known formulas stay unchanged.
 
@@ -95,8 +96,7 @@ def import_paths(
                 report.known += not added.new
             if learner is not None:
                 learner.flush()
-        if progress is not None:
-            progress(report.files, len(files))
+        progress(report.files, len(files))
     _count_statuses(corpus, report)
     return report
 

@@ -6,10 +6,11 @@ are accepted by the reporter's solver but not by others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from base.steps import Tick, nothing
 from corpus.examine import examine
 from corpus.importer import ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
@@ -17,10 +18,6 @@ from corpus.store import Corpus
 from rules import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
 
 _CHUNK = 500
-
-
-Progress = Callable[[int, int], None]
-"""Called with the number of items done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ def learn(
     min_support: int = MIN_SUPPORT,
     min_confidence: float = MIN_CONFIDENCE,
     *,
-    progress: Progress | None = None,
+    progress: Tick = nothing,
 ) -> LearnReport:
     """Decompose new formulas, then mine rules over full and over coarse signatures.
 
@@ -93,7 +90,7 @@ def import_and_decompose(
     paths: Iterable[Path | str],
     *,
     tracker: str | None = None,
-    progress: Progress | None = None,
+    progress: Tick = nothing,
 ) -> ImportReport:
     """Import files and decompose them in the same pass; see :func:`corpus.importer.import_paths`."""
     learner = Decompositions(corpus)
@@ -102,7 +99,7 @@ def import_and_decompose(
     return report
 
 
-def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> tuple[int, int]:
+def decompose_pending(corpus: Corpus, progress: Tick = nothing) -> tuple[int, int]:
     """Decompose every current readable formula that is not yet decomposed, and refresh the counts.
 
     Returns how many were decomposed, and on how many our checker failed; these are skipped.
@@ -129,7 +126,6 @@ def decompose_pending(corpus: Corpus, progress: Progress | None = None) -> tuple
                     learner.take(ident, examined.checked)
                     decomposed += 1
             learner.flush()
-        if progress is not None:
-            progress(start + len(chunk), len(pending))
+        progress(start + len(chunk), len(pending))
     refresh_counts(corpus)
     return decomposed, len(pending) - decomposed

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
+from base.steps import Tick, nothing
 from corpus.acceptance import Acceptance, Prober, version_of
 from corpus.examine import WELL_SORTED, examine
 from corpus.store import Corpus
@@ -13,16 +13,6 @@ from smtlib import print_script
 from solvers.registry import REFERENCES
 
 _CHUNK = 500
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeReport:
-    """For one solver, how many formulas it was asked about in this run, and how many it accepted."""
-
-    solver: str
-    version: str
-    asked: int
-    accepted: int
 
 
 def solver_id(corpus: Corpus, spec: str, version: str) -> int:
@@ -40,19 +30,16 @@ def probe_formulas(
     corpus: Corpus,
     solvers: Sequence[str] = REFERENCES,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[ProbeReport]:
+    progress: Tick = nothing,
+) -> None:
     """Ask each solver, in its installed version, about every formula that it was not asked about yet.
 
     Well-sorted formulas are printed by exhume first, because their parts are used in this form; others are
     sent as written. Answers are stored during the run.
     """
-    versions = {solver: version_of(solver) for solver in solvers}
-    ids = {solver: solver_id(corpus, solver, versions[solver]) for solver in solvers}
+    ids = {solver: solver_id(corpus, solver, version_of(solver)) for solver in solvers}
     unasked = {solver: _unasked(corpus, ids[solver]) for solver in solvers}
     everything = sorted(set().union(*unasked.values()))
-    asked = dict.fromkeys(solvers, 0)
-    accepted = dict.fromkeys(solvers, 0)
     with ExitStack() as stack:
         probers = {s: stack.enter_context(Prober(s, jobs)) for s in solvers if unasked[s]}
         for start in range(0, len(everything), _CHUNK):
@@ -60,15 +47,10 @@ def probe_formulas(
             with corpus.transaction():
                 for solver, prober in probers.items():
                     entries = [entry for entry in chunk if entry[0] in unasked[solver]]
-                    answers = list(prober.probe(text for _, _, text in entries))
-                    store_acceptance(
-                        corpus, ids[solver], [(*w[:2], a) for w, a in zip(entries, answers, strict=True)]
-                    )
-                    asked[solver] += len(answers)
-                    accepted[solver] += sum(answer.accepted for answer in answers)
-            if progress is not None:
-                progress(start + len(chunk), len(everything))
-    return [ProbeReport(s, versions[s], asked[s], accepted[s]) for s in solvers]
+                    answers = prober.probe(text for _, _, text in entries)
+                    rows = [(*entry[:2], answer) for entry, answer in zip(entries, answers, strict=True)]
+                    store_acceptance(corpus, ids[solver], rows)
+            progress(start + len(chunk), len(everything))
 
 
 def store_acceptance(corpus: Corpus, solver: int, answers: Sequence[tuple[int, str, Acceptance]]) -> None:

@@ -29,7 +29,7 @@ from rich.text import Text
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
 from corpus.errors import QueryError, QueryTimeout, damaged
-from corpus.store import connect_current, sql_text
+from corpus.store import Settings, connect_current, sql_text
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
 """How a result is shown."""
@@ -37,7 +37,7 @@ Format = Literal["table", "json", "ndjson", "csv", "parquet"]
 QUERIES = Path(__file__).with_name("queries")
 
 # Locked, so that SQL cannot change them. Without a temporary folder nothing is written to disk.
-_CONFINED: dict[str, str | bool | int | float | list[str]] = {
+_CONFINED: Settings = {
     "enable_external_access": "false",
     "temp_directory": "",
     "memory_limit": "4GB",

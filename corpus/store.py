@@ -40,8 +40,11 @@ _T = TypeVar("_T")
 _MOMENT = 1.0
 """What has to be waited for longer, in seconds, is said."""
 
+Settings = dict[str, str | bool | int | float | list[str]]
+"""Settings of DuckDB by name."""
+
 # DuckDB must not download extensions.
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+_SETTINGS: Settings = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -321,9 +324,7 @@ def sql_text(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def connect(
-    path: Path, read_only: bool, settings: dict[str, str | bool | int | float | list[str]] | None = None
-) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, read_only: bool, settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to an existing file. Raises a subclass of :class:`CorpusError`."""
     try:
         return duckdb.connect(str(path), read_only=read_only, config=_SETTINGS | (settings or {}))
@@ -331,9 +332,7 @@ def connect(
         raise explain_open_failure(error, path) from error
 
 
-def connect_current(
-    path: Path, settings: dict[str, str | bool | int | float | list[str]] | None = None
-) -> duckdb.DuckDBPyConnection:
+def connect_current(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection:
     """A connection for reading. A file with an older schema is brought up to date first.
 
     Raises a subclass of :class:`CorpusError`; :class:`SchemaMismatch` for a file with a newer schema, and for
@@ -342,9 +341,7 @@ def connect_current(
     return _when_free(partial(_connect_current, path, settings))
 
 
-def _connect_current(
-    path: Path, settings: dict[str, str | bool | int | float | list[str]] | None = None
-) -> duckdb.DuckDBPyConnection:
+def _connect_current(path: Path, settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
     connection = connect(path, read_only=True, settings=settings)
     try:
         schema.require_current(connection, path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 
+from base.steps import Tick, nothing
 from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
 from corpus.store import Corpus, connect, sql_text
@@ -70,9 +71,7 @@ def mine_files(
     return reports
 
 
-def mine_starter(
-    corpus: Corpus, progress: Callable[[int, int], None] = lambda done, total: None
-) -> TrackerReport:
+def mine_starter(corpus: Corpus, progress: Tick = nothing) -> TrackerReport:
     """Mine the bundled starter tracker like any other dump."""
     with corpus.transaction():
         tracker_id = Intake(corpus).add_tracker(Tracker(STARTER, "starter"))

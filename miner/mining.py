@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from base.steps import Tick, nothing
 from corpus.intake import Intake
 from corpus.learned import refresh_counts
 from corpus.records import Tracker
@@ -54,7 +55,7 @@ class Listener:
     """Callbacks for progress: pages fetched (of what, pages, items) and issues read (done, total)."""
 
     on_page: Callable[[str, int, int], None] = lambda what, pages, items: None
-    on_issues: Callable[[int, int], None] = lambda done, total: None
+    on_issues: Tick = nothing
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from base.steps import Tick
+from base.steps import Tick, nothing
 from base.text import without_controls
 from exhume.screens.wording import span
 
@@ -131,7 +131,7 @@ def progress(what: str, quiet: bool = False) -> Iterator[Tick]:
     total (0 if unknown).
     """
     if quiet:
-        yield lambda done, total: None
+        yield nothing
         return
     if not err.is_terminal:
         with _lines(what) as tick:

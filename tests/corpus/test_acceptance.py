@@ -204,10 +204,9 @@ def test_formulas_are_asked_once_and_as_printed(tmp_path: Path) -> None:
     with Corpus.open(path, write=True) as corpus:
         import_paths(corpus, [folder])
         progress: list[tuple[int, int]] = []
-        reports = probe_formulas(corpus, progress=lambda done, total: progress.append((done, total)))
-        assert [(r.solver, r.asked, r.accepted) for r in reports] == [("z3", 2, 1), ("cvc5", 2, 1)]
-        assert progress == [(2, 2)]
-        assert [r.asked for r in probe_formulas(corpus)] == [0, 0]
+        for _ in range(2):
+            probe_formulas(corpus, progress=lambda done, total: progress.append((done, total)))
+            assert progress == [(2, 2)]
         assert corpus.rows("select formula_id, form, accepted from acceptance order by all") == [
             *[(1, "printed", True)] * 2,
             *[(2, "written", False)] * 2,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from base.locks import lock_folder
+from base.steps import Tick
 from corpus.store import Corpus
 from difftest.bugs.describing import releases_of, title_of
 from difftest.bugs.exporting import describe_tables, export
@@ -71,7 +72,7 @@ def write_site(
     option: str,
     corpus: Corpus | None,
     engine: Sequence[Path],
-    tick: Callable[[int, int], None],
+    tick: Tick,
 ) -> Site:
     """Write the site to a new folder, or in place of an earlier site; nothing else is replaced.
 
@@ -138,7 +139,7 @@ def _write_bugs(
     folder: Path,
     option: str,
     learned: dict[str, Learned],
-    tick: Callable[[int, int], None],
+    tick: Tick,
 ) -> None:
     releases = releases_of(bugs)
     for number, (bug, likes) in enumerate(zip(bugs, likenesses(bugs), strict=True), 1):
