@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pytest
 
@@ -20,8 +19,6 @@ from apifuzz.interface import (
     ApiSort,
     ApiTerm,
     Feature,
-    Head,
-    HeadKind,
     Misbehaviour,
     OptionKind,
     Rejected,
@@ -30,6 +27,7 @@ from apifuzz.interface import (
 )
 from smtlib import BOOL, Signature, Sort, default_theories, make_sort
 from smtlib.sorts import ROUNDING_MODE, array, bit_vector, floating_point
+from tests.apifuzz.kits import EngineKit
 from tests.sizes import size
 
 B1, B4, B8 = bit_vector(1), bit_vector(4), bit_vector(8)
@@ -48,48 +46,8 @@ SAMPLES = (
 )
 
 
-class Kit:
-    """An engine with what tests want of it in few words."""
-
-    def __init__(self, *options: str) -> None:
-        self.engine = BitwuzlaEngine()
-        self.engine.random.seed(1)
-        self.perform(calls.New())
-        for name in options:
-            self.perform(calls.SetOption(name, "true"))
-        self.count = 0
-
-    def perform(self, call: calls.Call[Any]) -> Any:
-        return self.engine.perform(call)
-
-    def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
-
-    def constant(self, name: str, sort: Sort) -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name)), TermKind.CONSTANT)
-
-    def variable(self, name: str, sort: Sort) -> ApiTerm:
-        own = self.sort(sort)
-        made = ApiTerm(0, own, self.perform(calls.MakeVariable(own, name)), TermKind.VARIABLE)
-        made.free = frozenset((made,))
-        return made
-
-    def value(self, sort: Sort, text: str) -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
-
-    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
-        head = Head(HeadKind.OPERATOR, name, indices)
-        return ApiTerm(
-            0,
-            self.sort(sort),
-            self.perform(calls.MakeTerm(self.sort(sort), head, args)),
-            TermKind.TERM,
-        )
-
-    def equal(self, one: ApiTerm, other: ApiTerm) -> ApiTerm:
-        return self.term("=", BOOL, one, other)
+class Kit(EngineKit):
+    makes = BitwuzlaEngine
 
 
 def signatures() -> list[Signature]:
@@ -120,7 +78,7 @@ def applications(signature: Signature) -> Iterator[tuple[tuple[int, ...], tuple[
 def test_every_operator_is_made_with_the_sort_of_the_theory_files() -> None:
     kit = Kit()
     engine = kit.engine
-    constants = {sort: [kit.constant(f"{n} {sort}", sort) for n in range(5)] for sort in SAMPLES}
+    constants = {sort: [kit.constant(sort, f"{n} {sort}") for n in range(5)] for sort in SAMPLES}
     made = set()
     for signature in signatures():
         ways = applications(signature)
@@ -149,7 +107,7 @@ def test_all_ways_to_make_an_operator_are_equal(name: str) -> None:
         w for w in applications(signature) if kit.engine.takes(signature, w[1], w[2]) and w[2] is not SINGLE
     ]
     for indices, sorts, result in (ways[0], ways[-1]):
-        args = [kit.constant(f"{n} {sort}", sort) for n, sort in enumerate(sorts)]
+        args = [kit.constant(sort, f"{n} {sort}") for n, sort in enumerate(sorts)]
         if args and args[-1].sort.sort is B4:
             args[-1] = kit.value(B4, "#b0001")  # what bvinc and bvdec are for
         terms = {}
@@ -204,7 +162,7 @@ def test_what_bitwuzla_lacks_is_unsupported() -> None:
         with pytest.raises(Unsupported):
             kit.sort(refused)
     with pytest.raises(Unsupported):
-        kit.term("to_fp", floating_point(3, 5), kit.constant("x", B8), indices=(3, 5))
+        kit.term("to_fp", floating_point(3, 5), kit.constant(B8, "x"), indices=(3, 5))
     with pytest.raises(Unsupported):
         kit.perform(calls.SetOption("finite-model-find", "true"))
 
@@ -235,18 +193,18 @@ def test_sorts_are_what_they_were_made_of() -> None:
         own = kit.sort(sort)
         kit.perform(calls.InspectSort(own))
         assert own.sort.is_function or kit.perform(
-            calls.HasSort(kit.constant(f"of {own.sort}", own.sort), own)
+            calls.HasSort(kit.constant(own.sort, f"of {own.sort}"), own)
         )
     with pytest.raises(Misbehaviour, match="bv_size"):
         kit.perform(calls.InspectSort(ApiSort(1, B4, kit.sort(B8).handle)))
     with pytest.raises(Misbehaviour, match="is_bool"):
         kit.perform(calls.InspectSort(ApiSort(1, BOOL, kit.sort(B8).handle)))
-    assert not kit.perform(calls.HasSort(kit.constant("wide", B8), kit.sort(B4)))
+    assert not kit.perform(calls.HasSort(kit.constant(B8, "wide"), kit.sort(B4)))
 
 
 def test_a_term_that_is_not_what_it_was_made_of_is_noticed() -> None:
     kit = Kit()
-    x = kit.constant("x", B8)
+    x = kit.constant(B8, "x")
     term = kit.term("bvudiv", B8, x, x)
     kit.perform(calls.InspectTerm(term))
     kind, children, indices = kit.engine.session.made[term.handle.id()]
@@ -260,7 +218,7 @@ def test_a_term_that_is_not_what_it_was_made_of_is_noticed() -> None:
 
 def test_a_term_that_reads_back_as_another_is_noticed() -> None:
     kit = Kit()
-    x, y = kit.constant("x", B8), kit.constant("y", B8)
+    x, y = kit.constant(B8, "x"), kit.constant(B8, "y")
     one, other = kit.term("bvshl", B8, x, y), kit.term("bvshl", B8, y, x)
     with pytest.raises(Misbehaviour, match="another term is read back\ny as x"):
         inspection.compare(one.handle, other.handle, "")
@@ -270,7 +228,7 @@ def test_a_term_that_reads_back_as_another_is_noticed() -> None:
 
 def test_quantifiers_and_names_that_need_bars_read_back() -> None:
     kit = Kit()
-    odd, x, y = kit.constant("a b", B4), kit.variable("x", B4), kit.variable("y 1", B4)
+    odd, x, y = kit.constant(B4, "a b"), kit.variable(B4, "x"), kit.variable(B4, "y 1")
     body = kit.term("bvult", BOOL, x, kit.term("bvadd", B4, y, odd))
     body.free = x.free | y.free
     kit.perform(calls.ReadBack(body))
@@ -318,8 +276,8 @@ def test_features_follow_options() -> None:
 def test_cores_assumptions_and_values() -> None:
     kit = Kit("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
     engine = kit.engine
-    p, q, r = (kit.constant(name, BOOL) for name in "pqr")
-    x = kit.constant("x", B8)
+    p, q, r = (kit.constant(BOOL, name) for name in "pqr")
+    x = kit.constant(B8, "x")
     below = kit.term("bvult", BOOL, x, kit.value(B8, "#x02"))
     engine.perform(calls.Assert(q))
     engine.perform(calls.Assert(below))
@@ -346,7 +304,7 @@ def test_cores_assumptions_and_values() -> None:
 def test_the_value_of_an_array_is_said_element_by_element() -> None:
     kit = Kit("produce-models")
     engine = kit.engine
-    a = kit.constant("a", array(B4, B8))
+    a = kit.constant(array(B4, B8), "a")
     one = kit.value(B4, "#b0001")
     element = kit.term("select", B8, a, one)
     engine.perform(calls.Assert(kit.equal(element, kit.value(B8, "#x07"))))
@@ -371,7 +329,7 @@ def test_a_second_instance_draws_from_the_seed_of_the_call() -> None:
 
 def test_reset_keeps_terms_and_options() -> None:
     kit = Kit("produce-models")
-    p = kit.constant("p", BOOL)
+    p = kit.constant(BOOL, "p")
     for clear in (calls.Reset(), calls.ResetAssertions()):
         kit.perform(calls.Assert(kit.term("not", BOOL, p)))
         kit.perform(calls.Push(1))
@@ -387,7 +345,7 @@ def test_checks_end_after_a_number_of_questions_that_is_the_same_each_time() -> 
     left = []
     for _ in range(2):
         kit = Kit()
-        x, y = kit.constant("x", bit_vector(24)), kit.constant("y", bit_vector(24))
+        x, y = kit.constant(bit_vector(24), "x"), kit.constant(bit_vector(24), "y")
         wide = [kit.term("zero_extend", bit_vector(48), t, indices=(24,)) for t in (x, y)]
         product = kit.term("bvmul", bit_vector(48), *wide)
         prime = kit.value(bit_vector(48), f"(_ bv{16777183 * 16777213} 48)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import cvc5
 import pytest
@@ -35,6 +34,7 @@ from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, m
 from smtlib.signature import Bindings
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
 from tests.apifuzz.counting import api_functions, calls_counted
+from tests.apifuzz.kits import EngineKit
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = {"A": INT, "B": BOOL, "C": bit_vector(3), "D": STRING, "E": REAL, "F": bit_vector(2)}
@@ -62,55 +62,12 @@ SORTS = (
 )
 
 
-class Kit:
-    """An engine with what tests want of it in few words."""
+class Kit(EngineKit):
+    makes = Cvc5Engine
 
     def __init__(self, *options: str, logic: str = "HO_ALL", seed: int = 1) -> None:
-        self.engine = Cvc5Engine()
-        self.engine.random.seed(seed)
-        self.perform(calls.New())
-        for option in options:
-            name, _, value = option.partition("=")
-            self.perform(calls.SetOption(name, value or "true"))
-        if logic:
-            self.perform(calls.SetLogic(logic))
-        self.count = 0
-
-    def name(self) -> str:
-        self.count += 1
-        return f"c{self.count}"
-
-    def perform(self, call: calls.Call[Any]) -> Any:
-        return self.engine.perform(call)
-
-    def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(arg) for arg in sort.args])))
-
-    def constant(self, sort: Sort, name: str = "") -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name or self.name())), TermKind.CONSTANT)
-
-    def variable(self, sort: Sort, name: str = "x") -> ApiTerm:
-        own = self.sort(sort)
-        made = ApiTerm(0, own, self.perform(calls.MakeVariable(own, name)), TermKind.VARIABLE)
-        made.free = frozenset((made,))
-        return made
-
-    def value(self, sort: Sort, text: str) -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
-
-    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
-        return self.apply(Head(HeadKind.OPERATOR, name, indices), sort, *args)
-
-    def apply(self, head: Head, sort: Sort, *args: ApiTerm) -> ApiTerm:
-        handle = self.perform(calls.MakeTerm(self.sort(sort), head, args))
-        return ApiTerm(0, self.sort(sort), handle, TermKind.TERM, frozenset(), 0, head, args)
-
-    def check(self, *formulas: ApiTerm) -> Answer:
-        for formula in formulas:
-            self.perform(calls.Assert(formula))
-        return self.perform(calls.CheckSat())
+        super().__init__(*options, seed=seed)
+        self.perform(calls.SetLogic(logic))
 
 
 @pytest.fixture
@@ -308,12 +265,12 @@ def test_datatypes_and_their_members(seed: int) -> None:
     trees, forests = make_sort("Tree"), make_sort("Forest")
     for sort, handle in zip((trees, forests), handles, strict=True):
         kit.perform(calls.InspectSort(ApiSort(0, sort, handle)))
-    leaf = kit.apply(Head(HeadKind.CONSTRUCTOR, "leaf", (), trees), trees, kit.value(INT, "3"))
-    end = kit.apply(Head(HeadKind.CONSTRUCTOR, "end", (), forests), forests)
-    more = kit.apply(Head(HeadKind.CONSTRUCTOR, "more", (), forests), forests, leaf, end)
-    first = kit.apply(Head(HeadKind.SELECTOR, "first", (), forests), trees, more)
-    tested = kit.apply(Head(HeadKind.TESTER, "leaf", (), trees), BOOL, first)
-    again = kit.apply(Head(HeadKind.UPDATER, "first", (), forests), forests, more, leaf)
+    leaf = kit.make(Head(HeadKind.CONSTRUCTOR, "leaf", (), trees), trees, kit.value(INT, "3"))
+    end = kit.make(Head(HeadKind.CONSTRUCTOR, "end", (), forests), forests)
+    more = kit.make(Head(HeadKind.CONSTRUCTOR, "more", (), forests), forests, leaf, end)
+    first = kit.make(Head(HeadKind.SELECTOR, "first", (), forests), trees, more)
+    tested = kit.make(Head(HeadKind.TESTER, "leaf", (), trees), BOOL, first)
+    again = kit.make(Head(HeadKind.UPDATER, "first", (), forests), forests, more, leaf)
     for term in (leaf, end, more, first, tested, again):
         kit.perform(calls.InspectTerm(term))
         kit.perform(calls.ReadBack(term))
@@ -330,8 +287,8 @@ def test_parametric_datatypes_and_sort_constructors(seed: int) -> None:
     lists = make_sort("List", (), (pair,))
     kit.perform(calls.InspectSort(kit.sort(pair)))
     kit.perform(calls.InspectSort(kit.sort(lists)))
-    nil = kit.apply(Head(HeadKind.CONSTRUCTOR, "nil", (), lists), lists)
-    cons = kit.apply(Head(HeadKind.CONSTRUCTOR, "cons", (), lists), lists, kit.constant(pair), nil)
+    nil = kit.make(Head(HeadKind.CONSTRUCTOR, "nil", (), lists), lists)
+    cons = kit.make(Head(HeadKind.CONSTRUCTOR, "cons", (), lists), lists, kit.constant(pair), nil)
     assert kit.perform(calls.HasSort(cons, kit.sort(lists)))
     kit.perform(calls.ReadBack(cons))
     assert kit.check(kit.term("=", BOOL, cons, nil)) is Answer.UNSAT
@@ -358,13 +315,13 @@ def test_quantifiers_with_and_without_annotations(seed: int) -> None:
     function = kit.perform(calls.MakeFunction("f", [own], own))
     f = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), function, TermKind.FUNCTION)
     x = kit.variable(INT)
-    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, x)
+    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, x)
     body = kit.term(">", BOOL, applied, x)
     whole = kit.perform(calls.MakeBinder(kit.sort(BOOL), "forall", [x], body))
     term = ApiTerm(0, kit.sort(BOOL), whole, TermKind.TERM)
     kit.perform(calls.ReadBack(term))
     less = kit.term(
-        "<", BOOL, kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1")), kit.value(INT, "1")
+        "<", BOOL, kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1")), kit.value(INT, "1")
     )
     assert kit.check(term, less) is not Answer.SAT
 
@@ -376,7 +333,7 @@ def test_definitions_hold_here_and_in_a_sibling() -> None:
         body = kit.term("+", INT, x, one)
         handle = kit.perform(calls.DefineFunction("inc", [x], kit.sort(INT), body))
         inc = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), handle, TermKind.FUNCTION)
-        applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, inc, one)
+        applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, inc, one)
         wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "2"))
         sibling = kit.engine.sibling()
         sibling.perform(calls.Assert(wrong))
@@ -395,7 +352,7 @@ def test_recursive_definitions_hold_in_a_sibling() -> None:
     f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
     x = kit.variable(INT)
     kit.perform(calls.DefineRecursive(f, [x], own, kit.value(INT, "7")))
-    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
+    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
     sibling = kit.engine.sibling()
     sibling.perform(calls.Assert(kit.term("distinct", BOOL, applied, kit.value(INT, "7"))))
     assert sibling.perform(calls.CheckSat()) is Answer.UNSAT
@@ -409,7 +366,7 @@ def test_recursive_definitions_outlive_levels_and_resets(seed: int) -> None:
     f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
     kit.perform(calls.Push(1))
     kit.perform(calls.DefineRecursive(f, [kit.variable(INT)], own, kit.value(INT, "7")))
-    applied = kit.apply(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
+    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
     wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "7"))
     kit.perform(calls.Pop(1))
     assert kit.check(wrong) is Answer.UNSAT
@@ -483,7 +440,7 @@ def test_an_application_of_a_lambda_reads_back(kit: Kit) -> None:
     )
     for seed in range(4):
         kit.engine.random.seed(seed)
-        kit.perform(calls.ReadBack(kit.apply(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL))))
+        kit.perform(calls.ReadBack(kit.make(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL))))
 
 
 def test_terms_that_read_alike() -> None:
@@ -552,7 +509,7 @@ def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool)
         defined = engine.perform(calls.DefineFunction("f", variables, integer, zero))
         definition = ApiTerm(0, declared.sort, defined, TermKind.FUNCTION)
     negative = kit.term(
-        "<", BOOL, kit.apply(Head(HeadKind.APPLY, ""), INT, definition, zero, zero, zero), zero
+        "<", BOOL, kit.make(Head(HeadKind.APPLY, ""), INT, definition, zero, zero, zero), zero
     )
     assert kit.check(negative) is Answer.UNSAT
     assert engine.perform(calls.UnsatCore()) == [negative]
@@ -651,7 +608,7 @@ def test_values_that_are_no_terms_are_refused(kit: Kit) -> None:
 def test_errors_are_distinguished() -> None:
     kit = Kit(logic="ALL")
     with pytest.raises(Rejected, match="kind"):
-        kit.apply(Head(HeadKind.OPERATOR, "bvadd"), bit_vector(8), kit.constant(bit_vector(8)))
+        kit.make(Head(HeadKind.OPERATOR, "bvadd"), bit_vector(8), kit.constant(bit_vector(8)))
     complement = kit.term(
         "set.complement", make_sort("Set", (), (INT,)), kit.constant(make_sort("Set", (), (INT,)))
     )

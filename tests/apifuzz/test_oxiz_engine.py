@@ -23,10 +23,7 @@ from apifuzz.engines.oxiz.session import OPERATORS
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
-    ApiSort,
     ApiTerm,
-    Head,
-    HeadKind,
     Misbehaviour,
     Rejected,
     TermKind,
@@ -39,47 +36,19 @@ from smtlib.sorts import ROUNDING_MODE, STRING, array, bit_vector, floating_poin
 from solvers.oxiz import driver
 from solvers.running.crash_places import crash_place
 from tests.apifuzz.counting import api_functions, calls_counted
+from tests.apifuzz.kits import EngineKit
 
 B4, B8, HALF = bit_vector(4), bit_vector(8), floating_point(5, 11)
 SAMPLES = (BOOL, INT, REAL, B4, B8, STRING, ROUNDING_MODE, HALF, array(INT, B4))
 
 
-class Kit:
-    """An engine with what tests want of it in few words. Of seed 1 it has a context, of seed 2 none."""
+class Kit(EngineKit):
+    """Of seed 1 it has a context, of seed 2 none."""
 
-    def __init__(self, seed: int = 1, *options: str) -> None:
-        self.engine = OxizEngine()
-        self.engine.random.seed(seed)
-        self.perform(calls.New())
-        for name in options:
-            self.perform(calls.SetOption(name, "true"))
+    makes = OxizEngine
 
-    def perform(self, call: calls.Call[Any]) -> Any:
-        return self.engine.perform(call)
-
-    def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
-
-    def constant(self, name: str, sort: Sort) -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeConstant(own, name)), TermKind.CONSTANT)
-
-    def value(self, sort: Sort, text: str) -> ApiTerm:
-        own = self.sort(sort)
-        return ApiTerm(0, own, self.perform(calls.MakeValue(own, text)), TermKind.VALUE)
-
-    def sample(self, name: str, sort: Sort) -> ApiTerm:
-        return self.value(sort, "RTZ") if sort is ROUNDING_MODE else self.constant(name, sort)
-
-    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
-        own, head = self.sort(sort), Head(HeadKind.OPERATOR, name, indices)
-        return ApiTerm(0, own, self.perform(calls.MakeTerm(own, head, args)), TermKind.TERM, head=head)
-
-    def check(self, *formulas: ApiTerm) -> Answer:
-        for formula in formulas:
-            self.perform(calls.Assert(formula))
-        answer: Answer = self.perform(calls.CheckSat())
-        return answer
+    def sample(self, sort: Sort, name: str) -> ApiTerm:
+        return self.value(sort, "RTZ") if sort is ROUNDING_MODE else self.constant(sort, name)
 
 
 def signatures() -> list[Signature]:
@@ -105,7 +74,7 @@ def applications(signature: Signature) -> Iterator[tuple[tuple[int, ...], tuple[
 
 
 def test_every_row_makes_its_operator_and_all_its_ways_make_one_term() -> None:
-    kits = [Kit(seed) for seed in (1, 2)]
+    kits = [Kit(seed=seed) for seed in (1, 2)]
     assert [kit.engine.session.ctx is None for kit in kits] == [False, True]
     made = set()
     for signature in signatures():
@@ -114,7 +83,7 @@ def test_every_row_makes_its_operator_and_all_its_ways_make_one_term() -> None:
                 found = {}
                 for seed in range(6):
                     kit.engine.random.seed(seed)
-                    args = [kit.sample(f"{n} {sort}", sort) for n, sort in enumerate(sorts)]
+                    args = [kit.sample(sort, f"{n} {sort}") for n, sort in enumerate(sorts)]
                     term = kit.term(signature.name, result, *args, indices=indices)
                     kit.perform(calls.InspectTerm(term))
                     kit.perform(calls.ReadBack(term))
@@ -127,8 +96,8 @@ def test_every_row_makes_its_operator_and_all_its_ways_make_one_term() -> None:
 
 def test_a_minus_of_one_argument_negates_in_all_its_ways() -> None:
     for seed, sort in itertools.product(range(8), (INT, REAL)):
-        kit = Kit(seed)
-        x = kit.constant("x", sort)
+        kit = Kit(seed=seed)
+        x = kit.constant(sort, "x")
         less = kit.term("<", BOOL, kit.value(sort, "0"), x)
         assert (
             kit.check(less, kit.term("<", BOOL, kit.value(sort, "0"), kit.term("-", sort, x))) is Answer.UNSAT
@@ -186,7 +155,7 @@ def test_which_operators_oxiz_lacks() -> None:
     ],
 )
 def test_a_value_is_the_same_in_every_way_to_write_it(sort: Sort, text: str) -> None:
-    for kit in (Kit(1), Kit(2)):
+    for kit in (Kit(seed=1), Kit(seed=2)):
         first = kit.value(sort, text)
         for seed in range(8):
             kit.engine.random.seed(seed)
@@ -204,7 +173,7 @@ def test_what_oxiz_lacks_is_unsupported_and_what_is_no_value_is_rejected() -> No
         with pytest.raises(Unsupported):
             kit.sort(refused)
     with pytest.raises(Unsupported):
-        kit.constant("rounding", ROUNDING_MODE)
+        kit.constant(ROUNDING_MODE, "rounding")
     with pytest.raises(Unsupported):
         kit.perform(calls.InspectSort(kit.sort(REAL)))
     equality = next(s for s in signatures() if s.name == "=")
@@ -213,7 +182,7 @@ def test_what_oxiz_lacks_is_unsupported_and_what_is_no_value_is_rejected() -> No
 
 def test_sorts_say_what_they_were_made_of() -> None:
     for seed in range(4):
-        kit = Kit(seed)
+        kit = Kit(seed=seed)
         for sort in (BOOL, INT, STRING, HALF, array(INT, array(BOOL, HALF))):
             kit.perform(calls.InspectSort(kit.sort(sort)))
     with pytest.raises(Misbehaviour, match=r"sort\.eb"):
@@ -225,9 +194,9 @@ def test_sorts_say_what_they_were_made_of() -> None:
 
 def test_levels_resets_and_labels() -> None:
     for seed in range(6):
-        kit = Kit(seed, "produce-unsat-cores")
+        kit = Kit("produce-unsat-cores", seed=seed)
         kit.perform(calls.SetLogic("QF_LIA"))
-        x, zero = kit.constant("x", INT), kit.value(INT, "0")
+        x, zero = kit.constant(INT, "x"), kit.value(INT, "0")
         positive, negative = kit.term(">", BOOL, x, zero), kit.term("<", BOOL, x, zero)
         assert kit.check(positive) is Answer.SAT
         assert kit.perform(calls.GetValue((x,)))[0] is not None
@@ -249,7 +218,7 @@ def test_levels_resets_and_labels() -> None:
 
 def test_quantifiers_bind_by_name() -> None:
     for seed in range(4):
-        kit = Kit(seed)
+        kit = Kit(seed=seed)
         own = kit.sort(BOOL)
         x = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "x")), TermKind.VARIABLE)
         y = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "y")), TermKind.VARIABLE)
@@ -268,15 +237,15 @@ def test_boolean_assertions_are_given_as_text_now_and_then(monkeypatch: pytest.M
 
     monkeypatch.setattr(OxizEngine, "say", noting)
     for seed in range(30):
-        kit = Kit(seed)
-        p = kit.constant("a b", BOOL)
+        kit = Kit(seed=seed)
+        p = kit.constant(BOOL, "a b")
         less = kit.term("bvult", BOOL, kit.value(B4, "#b0001"), kit.value(B4, "#b0010"))
         formula = kit.term("and", BOOL, p, less)
         assert kit.check(formula, kit.term("not", BOOL, p)) is Answer.UNSAT
     assert given >= {"assert", "read", "check"}
     assert kit.engine.session.text(less.handle) == "(bvult #b0001 #b0010)"
     # Of other constants oxiz would take the names for Boolean ones.
-    assert not kit.engine.session.text(kit.term("<", BOOL, *(kit.constant(n, INT) for n in "ij")).handle)
+    assert not kit.engine.session.text(kit.term("<", BOOL, *(kit.constant(INT, n) for n in "ij")).handle)
 
 
 @pytest.mark.parametrize(

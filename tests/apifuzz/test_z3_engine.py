@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 import z3
@@ -16,6 +15,7 @@ from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import HeldTerm, Session, _spares, keep_spare
 from apifuzz.engines.z3.solving import KINDS
 from apifuzz.interface import (
+    APPLY,
     Answer,
     ApiSort,
     ApiTerm,
@@ -31,6 +31,7 @@ from apifuzz.interface import (
 )
 from smtlib import BOOL, INT, REAL, Sort, default_theories, make_sort
 from smtlib.sorts import array, bit_vector, floating_point
+from tests.apifuzz.kits import EngineKit
 
 SEEDS = range(12)
 
@@ -45,53 +46,16 @@ def _own_context_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(z3.z3, "main_ctx", refuse)
 
 
-class Kit:
-    """An engine with what tests want of it in few words."""
-
-    def __init__(self, seed: int = 1, **options: str) -> None:
-        self.engine = Z3Engine()
-        self.engine.random.seed(seed)
-        self.perform(calls.New())
-        for name, value in options.items():
-            self.perform(calls.SetOption(name.replace("_", "-"), value))
-        self.count = 0
-
-    def keep(self, sort: Sort, handle: Any, kind: TermKind = TermKind.TERM) -> ApiTerm:
-        self.count += 1
-        own = ApiSort(0, sort, None) if kind is TermKind.FUNCTION else self.sort(sort)
-        made = ApiTerm(self.count, own, handle, kind)
-        if kind is not TermKind.FUNCTION:
-            assert self.perform(calls.HasSort(made, made.sort))
-        return made
-
-    def perform(self, call: calls.Call[Any]) -> Any:
-        return self.engine.perform(call)
-
-    def sort(self, sort: Sort) -> ApiSort:
-        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(a) for a in sort.args])))
-
-    def constant(self, name: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.perform(calls.MakeConstant(self.sort(sort), name)), TermKind.CONSTANT)
-
-    def value(self, text: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.perform(calls.MakeValue(self.sort(sort), text)), TermKind.VALUE)
-
-    def variable(self, name: str, sort: Sort) -> ApiTerm:
-        return self.keep(sort, self.perform(calls.MakeVariable(self.sort(sort), name)), TermKind.VARIABLE)
+class Kit(EngineKit):
+    makes = Z3Engine
 
     def function(self, name: str, *sorts: Sort) -> ApiTerm:
         made = [self.sort(s) for s in sorts]
         handle = self.perform(calls.MakeFunction(name, made[:-1], made[-1]))
         return self.keep(make_sort("->", (), sorts), handle, TermKind.FUNCTION)
 
-    def term(self, name: str, sort: Sort, *args: ApiTerm, kind: HeadKind = HeadKind.OPERATOR) -> ApiTerm:
-        return self.keep(sort, self.perform(calls.MakeTerm(self.sort(sort), Head(kind, name), args)))
-
     def apply(self, function: ApiTerm, *args: ApiTerm) -> ApiTerm:
-        return self.term("apply", function.sort.sort.args[-1], function, *args, kind=HeadKind.APPLY)
-
-    def equal(self, left: ApiTerm, right: ApiTerm) -> ApiTerm:
-        return self.term("=", BOOL, left, right)
+        return self.make(APPLY, function.sort.sort.args[-1], function, *args)
 
     def no(self, term: ApiTerm) -> ApiTerm:
         return self.term("not", BOOL, term)
@@ -141,7 +105,7 @@ def test_our_own_fault_is_not_taken_for_a_missing_wheel(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sorts_are_what_they_were_made_of(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     names = ("Bool", "Int", "Real", "String", "RegLan", "Unicode", "RoundingMode")
     plain = [make_sort(name) for name in names]
     more = [bit_vector(8), floating_point(5, 11), floating_point(3, 5), make_sort("FiniteField", (7,))]
@@ -170,7 +134,7 @@ def test_z3_takes_no_significand_of_two_bits() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_declared_sorts_and_constructors(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     plain = make_sort("U 1")
     own = ApiSort(1, plain, kit.perform(calls.DeclareSort("U 1", 0)))
     kit.perform(calls.InspectSort(own))
@@ -188,7 +152,7 @@ LIST = DatatypeSpec("L", (("nil1", ()), ("cons1", (Field("hd", "A"), Field("tl",
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_datatypes_and_their_members(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     tree = DatatypeSpec("Tree", (("leaf", ()), ("node", (Field("left", "Tree"), Field("kids", "Kids")))))
     kids = DatatypeSpec("Kids", (("none", ()), ("some", (Field("first", "Tree"), Field("n", kit.sort(INT))))))
     sorts = [make_sort("Tree"), make_sort("Kids")]
@@ -202,7 +166,7 @@ def test_datatypes_and_their_members(seed: int) -> None:
             calls.MakeTerm(
                 kit.sort(sorts[0]),
                 Head(HeadKind.CONSTRUCTOR, "node", (), sorts[0]),
-                [leaf, kit.constant("k", sorts[1])],
+                [leaf, kit.constant(sorts[1], "k")],
             )
         ),
     )
@@ -220,7 +184,7 @@ def test_datatypes_and_their_members(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parametric_datatypes_are_instantiated(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     (handle,) = kit.perform(calls.DeclareDatatypes([LIST]))
     over = make_sort("L", (), (INT,))
     own = ApiSort(1, over, kit.perform(calls.MakeSort(over, [kit.sort(INT)])))
@@ -230,13 +194,13 @@ def test_parametric_datatypes_are_instantiated(seed: int) -> None:
         calls.MakeTerm(
             kit.sort(over),
             Head(HeadKind.CONSTRUCTOR, "cons1", (), over),
-            [kit.value("3", INT), kit.constant("l", over)],
+            [kit.value(INT, "3"), kit.constant(over, "l")],
         )
     )
     first = kit.perform(
         calls.MakeTerm(kit.sort(INT), Head(HeadKind.SELECTOR, "hd", (), over), [kit.keep(over, made)])
     )
-    assert kit.is_valid(kit.equal(kit.keep(INT, first), kit.value("3", INT)))
+    assert kit.is_valid(kit.equal(kit.keep(INT, first), kit.value(INT, "3")))
     with pytest.raises(Unsupported, match="one at a time"):
         kit.perform(calls.DeclareDatatypes([LIST, LIST]))
 
@@ -266,10 +230,10 @@ def test_connectives_of_too_few_arguments_are_not_made() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_pattern_has_a_connective_in_it(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     f = kit.function("f", INT, INT)
-    x, p = kit.variable("x", INT), kit.variable("p", BOOL)
-    chosen = kit.term("ite", INT, p, x, kit.value("1", INT))
+    x, p = kit.variable(INT, "x"), kit.variable(BOOL, "p")
+    chosen = kit.term("ite", INT, p, x, kit.value(INT, "1"))
     body = kit.equal(kit.apply(f, chosen), x)
     g = kit.function("g", BOOL, INT, INT)
     empty = kit.equal(kit.apply(g, kit.term("or", BOOL), x), x)
@@ -280,14 +244,14 @@ def test_no_pattern_has_a_connective_in_it(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_quantifiers_say_the_same_whichever_way_they_are_made(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     f = kit.function("f", INT, INT, BOOL)
-    x, y = kit.variable("x", INT), kit.variable("y", INT)
+    x, y = kit.variable(INT, "x"), kit.variable(INT, "y")
     body = kit.apply(f, x, y)
     every = kit.binder("forall", BOOL, [x, y], body)
     some = kit.binder("exists", BOOL, [x, y], kit.no(body))
     assert kit.answer(every, some) is Answer.UNSAT
-    one = kit.apply(f, kit.value("1", INT), kit.value("2", INT))
+    one = kit.apply(f, kit.value(INT, "1"), kit.value(INT, "2"))
     assert kit.answer(every, kit.no(one)) is Answer.UNSAT
     kit.perform(calls.InspectTerm(every))
     kit.perform(calls.ReadBack(every))
@@ -295,37 +259,37 @@ def test_quantifiers_say_the_same_whichever_way_they_are_made(seed: int) -> None
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lambda_terms_are_functions(seed: int) -> None:
-    kit = Kit(seed)
-    x, y = kit.variable("x", INT), kit.variable("y", INT)
+    kit = Kit(seed=seed)
+    x, y = kit.variable(INT, "x"), kit.variable(INT, "y")
     sort = make_sort("->", (), (INT, INT, INT))
     minus = kit.binder("lambda", sort, [x, y], kit.term("-", INT, x, y))
-    three = kit.apply(minus, kit.value("5", INT), kit.value("2", INT))
-    assert kit.is_valid(kit.equal(three, kit.value("3", INT)))
+    three = kit.apply(minus, kit.value(INT, "5"), kit.value(INT, "2"))
+    assert kit.is_valid(kit.equal(three, kit.value(INT, "3")))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_defined_functions_keep_the_order_of_their_arguments(seed: int) -> None:
-    kit = Kit(seed)
-    x, y = kit.variable("x", INT), kit.variable("y", INT)
+    kit = Kit(seed=seed)
+    x, y = kit.variable(INT, "x"), kit.variable(INT, "y")
     body = kit.term("-", INT, x, y)
     handle = kit.perform(calls.DefineFunction("minus", [x, y], kit.sort(INT), body))
     minus = kit.keep(make_sort("->", (), (INT, INT, INT)), handle, TermKind.FUNCTION)
-    three = kit.apply(minus, kit.value("5", INT), kit.value("2", INT))
-    assert kit.is_valid(kit.equal(three, kit.value("3", INT)))
+    three = kit.apply(minus, kit.value(INT, "5"), kit.value(INT, "2"))
+    assert kit.is_valid(kit.equal(three, kit.value(INT, "3")))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_recursive_definition_reaches_terms_made_before_it(seed: int) -> None:
-    kit = Kit(seed)
+    kit = Kit(seed=seed)
     f = kit.function("f", INT, INT, INT)
-    before = kit.apply(f, kit.value("3", INT), kit.value("10", INT))
-    x, y = kit.variable("x", INT), kit.variable("y", INT)
-    one = kit.value("1", INT)
+    before = kit.apply(f, kit.value(INT, "3"), kit.value(INT, "10"))
+    x, y = kit.variable(INT, "x"), kit.variable(INT, "y")
+    one = kit.value(INT, "1")
     again = kit.apply(f, kit.term("-", INT, x, one), kit.term("-", INT, y, one))
-    body = kit.term("ite", INT, kit.term("<=", BOOL, x, kit.value("0", INT)), y, again)
+    body = kit.term("ite", INT, kit.term("<=", BOOL, x, kit.value(INT, "0")), y, again)
     kit.perform(calls.DefineRecursive(f, [x, y], kit.sort(INT), body))
-    assert kit.is_valid(kit.equal(before, kit.value("7", INT)))
-    after = kit.apply(f, kit.value("3", INT), kit.value("10", INT))
+    assert kit.is_valid(kit.equal(before, kit.value(INT, "7")))
+    after = kit.apply(f, kit.value(INT, "3"), kit.value(INT, "10"))
     assert kit.is_valid(kit.equal(after, before))
 
 
@@ -333,14 +297,14 @@ def test_a_recursive_definition_reaches_terms_made_before_it(seed: int) -> None:
 def test_recursive_functions_are_defined_where_z3_unfolds_them(logic: str) -> None:
     kit = Kit()
     kit.perform(calls.SetLogic(logic))
-    f, x = kit.function("f", INT, BOOL), kit.variable("x", INT)
-    never = kit.value("false", BOOL)
+    f, x = kit.function("f", INT, BOOL), kit.variable(INT, "x")
+    never = kit.value(BOOL, "false")
     if logic != "ALL":
         with pytest.raises(Unsupported, match="UFNIA"):
             kit.perform(calls.DefineRecursive(f, [x], kit.sort(BOOL), never))
         return
     kit.perform(calls.DefineRecursive(f, [x], kit.sort(BOOL), never))
-    kit.perform(calls.Assert(kit.apply(f, kit.constant("c", INT))))
+    kit.perform(calls.Assert(kit.apply(f, kit.constant(INT, "c"))))
     assert kit.perform(calls.CheckSat()) is Answer.UNSAT
 
 
@@ -348,27 +312,27 @@ def test_a_function_that_is_an_argument_already_is_not_defined() -> None:
     kit = Kit()
     f = kit.function("f", INT, INT)
     sequences = make_sort("Seq", (), (INT,))
-    kit.term("seq.map", sequences, f, kit.constant("s", sequences))
-    x = kit.variable("x", INT)
+    kit.term("seq.map", sequences, f, kit.constant(sequences, "s"))
+    x = kit.variable(INT, "x")
     with pytest.raises(Unsupported, match="argument of some term"):
         kit.perform(calls.DefineRecursive(f, [x], kit.sort(INT), x))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_simplified_and_substituted_terms_mean_what_they_did(seed: int) -> None:
-    kit = Kit(seed)
-    a, b = kit.constant("a", INT), kit.constant("b", INT)
-    term = kit.term("+", INT, kit.term("*", INT, a, kit.value("2", INT)), b, b)
+    kit = Kit(seed=seed)
+    a, b = kit.constant(INT, "a"), kit.constant(INT, "b")
+    term = kit.term("+", INT, kit.term("*", INT, a, kit.value(INT, "2")), b, b)
     simple = kit.keep(INT, kit.perform(calls.Simplify(term)))
     assert kit.is_valid(kit.equal(simple, term))
     swapped = kit.keep(INT, kit.perform(calls.Substitute(term, [a, b], [b, a])))
-    expected = kit.term("+", INT, kit.term("*", INT, b, kit.value("2", INT)), a, a)
+    expected = kit.term("+", INT, kit.term("*", INT, b, kit.value(INT, "2")), a, a)
     assert kit.is_valid(kit.equal(swapped, expected))
 
 
 def test_terms_are_held_in_both_ways_and_let_go_of() -> None:
     kit = Kit()
-    handles = [kit.constant(f"c{i}", INT).handle for i in range(40)]
+    handles = [kit.constant(INT, f"c{i}").handle for i in range(40)]
     assert {type(h) is HeldTerm for h in handles} == {True, False}
     reference = kit.engine.session.context
     kit.perform(calls.Delete())
@@ -379,7 +343,7 @@ def test_terms_are_held_in_both_ways_and_let_go_of() -> None:
 
 def test_misbehaving_terms_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kit = Kit()
-    term = kit.term("+", INT, kit.constant("a", INT), kit.value("2", INT))
+    term = kit.term("+", INT, kit.constant(INT, "a"), kit.value(INT, "2"))
     kit.perform(calls.InspectTerm(term))
     kit.perform(calls.ReadBack(term))
     monkeypatch.setattr(z3.ExprRef, "sexpr", lambda self: "(+ a 3)")
@@ -400,7 +364,7 @@ def test_numerals_strings_and_floats_are_inspected() -> None:
         ("(fp #b1 #b011 #b0001)", floating_point(3, 5)),
     )
     for text, sort in cases:
-        term = kit.value(text, sort)
+        term = kit.value(sort, text)
         kit.perform(calls.InspectTerm(kit.keep(sort, z3.simplify(kit.engine.terms.of(term)))))
 
 
@@ -410,11 +374,11 @@ def test_numerals_strings_and_floats_are_inspected() -> None:
 @pytest.mark.parametrize("kind", sorted(set(KINDS)))
 @pytest.mark.parametrize("seed", range(4))
 def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed: int) -> None:
-    kit = Kit(seed, produce_unsat_cores="true")
+    kit = Kit("produce-unsat-cores", seed=seed)
     kit.engine.solving.kind = kind
-    a = kit.constant("a", INT)
-    five, other = kit.equal(a, kit.value("5", INT)), kit.equal(kit.constant("b", INT), a)
-    small, none = kit.term("<", BOOL, a, kit.value("3", INT)), kit.constant("p", BOOL)
+    a = kit.constant(INT, "a")
+    five, other = kit.equal(a, kit.value(INT, "5")), kit.equal(kit.constant(INT, "b"), a)
+    small, none = kit.term("<", BOOL, a, kit.value(INT, "3")), kit.constant(BOOL, "p")
     kit.perform(calls.Assert(five))
     kit.perform(calls.Assert(other))
     assert kit.perform(calls.CheckSatAssuming([none])) is Answer.SAT
@@ -434,7 +398,7 @@ def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed
 def test_failed_assumptions_are_reported_without_tracking(kind: str) -> None:
     kit = Kit()
     kit.engine.solving.kind = kind
-    p, q = kit.constant("p", BOOL), kit.constant("q", BOOL)
+    p, q = kit.constant(BOOL, "p"), kit.constant(BOOL, "q")
     kit.perform(calls.Assert(kit.no(p)))
     assert kit.perform(calls.CheckSatAssuming([q, p])) is Answer.UNSAT
     assert kit.perform(calls.UnsatAssumptions()) == [p]
@@ -442,9 +406,9 @@ def test_failed_assumptions_are_reported_without_tracking(kind: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_core_that_is_minimised_is_reported_again(seed: int) -> None:
-    kit = Kit(seed, produce_unsat_cores="true")
+    kit = Kit("produce-unsat-cores", seed=seed)
     kit.perform(calls.SetOption("core.minimize", "true"))
-    p = kit.constant("p", BOOL)
+    p = kit.constant(BOOL, "p")
     kit.perform(calls.Assert(p))
     kit.perform(calls.Assert(kit.no(p)))
     for _ in range(2):
@@ -456,7 +420,7 @@ def test_a_core_that_is_minimised_is_reported_again(seed: int) -> None:
 def test_an_empty_core_of_tactics_is_none() -> None:
     kit = Kit()
     kit.engine.solving.kind = "default"
-    p, x = kit.constant("p", BOOL), kit.variable("x", BOOL)
+    p, x = kit.constant(BOOL, "p"), kit.variable(BOOL, "x")
     twice = kit.term("xor", BOOL, kit.term("xor", BOOL, p, x), x)
     nothing = kit.binder("exists", BOOL, [x], kit.term("xor", BOOL, twice, p))
     assert kit.perform(calls.CheckSatAssuming([nothing])) is Answer.UNSAT
@@ -466,7 +430,7 @@ def test_an_empty_core_of_tactics_is_none() -> None:
 
 def test_without_tracking_there_is_no_core() -> None:
     kit = Kit()
-    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    kit.perform(calls.Assert(kit.value(BOOL, "false")))
     assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     with pytest.raises(Unsupported, match="not tracked"):
         kit.perform(calls.UnsatCore())
@@ -474,9 +438,9 @@ def test_without_tracking_there_is_no_core() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_values_make_their_equations_true(seed: int) -> None:
-    kit = Kit(seed)
-    a, s = kit.constant("a", bit_vector(8)), kit.constant("s", make_sort("String"))
-    formula = kit.term("bvugt", BOOL, a, kit.value("#xf0", bit_vector(8)))
+    kit = Kit(seed=seed)
+    a, s = kit.constant(bit_vector(8), "a"), kit.constant(make_sort("String"), "s")
+    formula = kit.term("bvugt", BOOL, a, kit.value(bit_vector(8), "#xf0"))
     kit.perform(calls.Assert(formula))
     assert kit.perform(calls.CheckSat()) is Answer.SAT
     values = kit.perform(calls.GetValue([a, s]))
@@ -489,12 +453,12 @@ def test_a_value_that_only_the_model_knows_is_no_equation() -> None:
     kit = Kit()
     f = kit.function("f", INT, INT)
     with pytest.raises(Unsupported, match="functions of the model"):
-        kit.perform(calls.Equate(kit.constant("a", array(INT, INT)), z3.AsArray(f.handle)))
+        kit.perform(calls.Equate(kit.constant(array(INT, INT), "a"), z3.AsArray(f.handle)))
 
 
 def test_resets_forget_assertions_and_keep_terms() -> None:
-    kit = Kit(produce_unsat_cores="true")
-    false = kit.value("false", BOOL)
+    kit = Kit("produce-unsat-cores")
+    false = kit.value(BOOL, "false")
     for forget in (calls.ResetAssertions(), calls.Reset()):
         kit.perform(calls.Push(1))
         kit.perform(calls.Assert(false))
@@ -511,10 +475,10 @@ def test_losing_a_level_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_core_of_strange_literals_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    kit = Kit(produce_unsat_cores="true")
-    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    kit = Kit("produce-unsat-cores")
+    kit.perform(calls.Assert(kit.value(BOOL, "false")))
     assert kit.perform(calls.CheckSat()) is Answer.UNSAT
-    strange = kit.engine.terms.of(kit.constant("strange", BOOL))
+    strange = kit.engine.terms.of(kit.constant(BOOL, "strange"))
     monkeypatch.setattr(z3.Solver, "unsat_core", lambda self: [strange])
     with pytest.raises(Misbehaviour, match="neither asserted nor assumed"):
         kit.perform(calls.UnsatCore())
@@ -522,7 +486,7 @@ def test_a_core_of_strange_literals_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
 def test_rejections_carry_z3s_message() -> None:
     kit = Kit()
-    wrong = ApiTerm(9, kit.sort(INT), kit.engine.terms.of(kit.constant("a", INT)), TermKind.TERM)
+    wrong = ApiTerm(9, kit.sort(INT), kit.engine.terms.of(kit.constant(INT, "a")), TermKind.TERM)
     with pytest.raises(Rejected, match="Boolean value"):
         kit.perform(calls.Assert(wrong))
 
@@ -543,7 +507,6 @@ def test_options_are_asked_of_z3_and_the_dangerous_ones_left_out() -> None:
         "arith.ignore_int",
         "arith.nl",
         "arith.nl.transcendental_tolerance",
-        "bv.solver",
         "candidate_models",
         "hi_div0",
         "logic",
@@ -563,7 +526,7 @@ def test_options_reach_the_solver_and_the_context() -> None:
     kit.perform(calls.SetOption("relevancy", "0"))
     kit.perform(calls.SetOption("seq.regex_orientation", "forward"))
     kit.engine.solving.kind = "simple"
-    kit.perform(calls.Assert(kit.value("false", BOOL)))
+    kit.perform(calls.Assert(kit.value(BOOL, "false")))
     assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     assert kit.engine.solving.solver.proof() is not None
     for name, value in (("no_such", "1"), ("relevancy", "x"), ("mbqi", "maybe"), ("timeout", "5")):
@@ -574,7 +537,7 @@ def test_options_reach_the_solver_and_the_context() -> None:
 def test_logics() -> None:
     kit = Kit()
     kit.perform(calls.SetLogic("QF_BV"))
-    a = kit.constant("a", bit_vector(8))
+    a = kit.constant(bit_vector(8), "a")
     kit.perform(calls.Assert(kit.no(kit.equal(a, a))))
     assert kit.perform(calls.CheckSat()) is Answer.UNSAT
     with pytest.raises(Unsupported, match="no logic"):
@@ -583,8 +546,8 @@ def test_logics() -> None:
 
 def test_two_engines_share_nothing_and_a_sibling_shares_its_terms() -> None:
     first, second = Kit(), Kit()
-    a = first.constant("a", BOOL)
-    first.engine.perform(calls.Assert(first.value("false", BOOL)))
+    a = first.constant(BOOL, "a")
+    first.engine.perform(calls.Assert(first.value(BOOL, "false")))
     assert second.engine.perform(calls.CheckSat()) is Answer.SAT
     sibling = first.engine.sibling()
     sibling.perform(calls.Assert(a))

@@ -1,0 +1,74 @@
+"""Engines with what tests want of them in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from apifuzz import calls
+from apifuzz.engine import Engine
+from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, HeadKind, TermKind
+from smtlib import BOOL, Sort
+
+
+class EngineKit:
+    """An engine with an instance; its options are names, or ``name=value``."""
+
+    makes: ClassVar[Callable[[], Engine]]
+
+    def __init__(self, *options: str, seed: int = 1) -> None:
+        self.engine: Any = self.makes()
+        self.engine.random.seed(seed)
+        self.perform(calls.New())
+        for option in options:
+            name, _, value = option.partition("=")
+            self.perform(calls.SetOption(name, value or "true"))
+        self.count = 0
+
+    def perform(self, call: calls.Call[Any]) -> Any:
+        return self.engine.perform(call)
+
+    def keep(
+        self,
+        sort: Sort,
+        handle: Any,
+        kind: TermKind = TermKind.TERM,
+        head: Head | None = None,
+        args: tuple[ApiTerm, ...] = (),
+    ) -> ApiTerm:
+        self.count += 1
+        own = ApiSort(0, sort, None) if kind is TermKind.FUNCTION else self.sort(sort)
+        made = ApiTerm(self.count, own, handle, kind, frozenset(), 0, head, args)
+        if kind is TermKind.VARIABLE:
+            made.free = frozenset((made,))
+        assert kind is TermKind.FUNCTION or self.perform(calls.HasSort(made, own))
+        return made
+
+    def sort(self, sort: Sort) -> ApiSort:
+        return ApiSort(0, sort, self.perform(calls.MakeSort(sort, [self.sort(arg) for arg in sort.args])))
+
+    def constant(self, sort: Sort, name: str = "") -> ApiTerm:
+        call = calls.MakeConstant(self.sort(sort), name or f"c{self.count}")
+        return self.keep(sort, self.perform(call), TermKind.CONSTANT)
+
+    def variable(self, sort: Sort, name: str = "x") -> ApiTerm:
+        return self.keep(sort, self.perform(calls.MakeVariable(self.sort(sort), name)), TermKind.VARIABLE)
+
+    def value(self, sort: Sort, text: str) -> ApiTerm:
+        return self.keep(sort, self.perform(calls.MakeValue(self.sort(sort), text)), TermKind.VALUE)
+
+    def make(self, head: Head, sort: Sort, *args: ApiTerm) -> ApiTerm:
+        call = calls.MakeTerm(self.sort(sort), head, args)
+        return self.keep(sort, self.perform(call), TermKind.TERM, head, args)
+
+    def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
+        return self.make(Head(HeadKind.OPERATOR, name, indices), sort, *args)
+
+    def equal(self, one: ApiTerm, other: ApiTerm) -> ApiTerm:
+        return self.term("=", BOOL, one, other)
+
+    def check(self, *formulas: ApiTerm) -> Answer:
+        for formula in formulas:
+            self.perform(calls.Assert(formula))
+        answer: Answer = self.perform(calls.CheckSat())
+        return answer
