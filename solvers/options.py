@@ -24,14 +24,16 @@ from solvers.registry import PROFILES
 class OptionClass(StrEnum):
     """The effect of an option on answers.
 
-    ``sound``: answers are right. ``weaker``: answers are right, but some become unknown. Under the other
-    classes a wrong answer does not count as a bug: the solver's authors call ``experimental`` options
-    unfinished, ``unsound`` options are known to give wrong answers, and ``changes-meaning`` options change
-    the formula.
+    ``sound``: answers are right. ``weaker``: answers are right, but some become unknown. ``young``: a new
+    engine, whose authors fix wrong answers when they are reported; these count, and are listed apart, but
+    they prove nothing about another solver. Under the other classes a wrong answer does not count as a
+    bug: the solver's authors call ``experimental`` options unfinished, ``unsound`` options are known to
+    give wrong answers, and ``changes-meaning`` options change the formula.
     """
 
     SOUND = "sound"
     WEAKER = "weaker"
+    YOUNG = "young"
     EXPERIMENTAL = "experimental"
     UNSOUND = "unsound"
     CHANGES_MEANING = "changes-meaning"
@@ -42,13 +44,18 @@ class OptionClass(StrEnum):
         return self in (OptionClass.SOUND, OptionClass.WEAKER)
 
     @property
+    def counts(self) -> bool:
+        """Whether a wrong answer is a finding."""
+        return self.is_trusted or self is OptionClass.YOUNG
+
+    @property
     def is_reportable(self) -> bool:
         """Whether a wrong answer is worth reporting: the option is not known to cause it."""
         return self not in (OptionClass.UNSOUND, OptionClass.CHANGES_MEANING)
 
 
 # Those that a hunt tries; under experimental ones only crashes and invalid models count.
-_TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.EXPERIMENTAL)
+_TRIED = (OptionClass.SOUND, OptionClass.WEAKER, OptionClass.YOUNG, OptionClass.EXPERIMENTAL)
 # The prefix of a flag's name, by value.
 _FLAGS = {"true": "", "false": "no-"}
 _WORST_FIRST = tuple(reversed(OptionClass))
@@ -159,6 +166,18 @@ def option_table(family: str) -> OptionTable:
         {name: why for why, names in tactics.get("left-out", {}).items() for name in names},
         frozenset(data.get("seen", "").split()),
     )
+
+
+def has_young_option(name: str) -> bool:
+    """Whether one of the options in a solver's name is young.
+
+    >>> has_young_option("z3-5.4.1[smt.relevancy=0,sat.smt=true]"), has_young_option("z3[smt.relevancy=0]")
+    (True, False)
+    """
+    bare, _, options = name.removesuffix("]").partition("[")
+    fitting = [family for family in PROFILES if f"{bare}-".startswith(f"{family}-")]
+    table = option_table(max(fitting, key=len, default=""))
+    return any(table.class_of(option) is OptionClass.YOUNG for option in options.split(","))
 
 
 def _known(name: str, entry: Sequence[str] | dict[str, Any], option_class: OptionClass) -> KnownOption:

@@ -255,6 +255,11 @@ class Solver:
         return all(option_class is not None and option_class.is_trusted for option_class in self._classes())
 
     @property
+    def answers_count(self) -> bool:
+        """Whether a wrong answer is a finding, which it is under young options, too."""
+        return all(option_class is not None and option_class.counts for option_class in self._classes())
+
+    @property
     def unknown_is_telling(self) -> bool:
         """Whether ``unknown`` shows a limit of the solver: False if an option makes it give up earlier."""
         return all(option_class is OptionClass.SOUND for option_class in self._classes())

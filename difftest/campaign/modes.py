@@ -31,9 +31,9 @@ _TACTIC_EVERY = 4
 
 
 class ModeKind(StrEnum):
-    """What a hunt may run solvers under: only their defaults; settings under which answers stand; z3's
-    tactics; both; and both with settings that the solvers' authors call unfinished, for crashes and invalid
-    models.
+    """What a hunt may run solvers under: only their defaults; settings under which answers count, young ones
+    among them; z3's tactics; both; and both with settings that the solvers' authors call unfinished, for
+    crashes and invalid models.
     """
 
     DEFAULT = "default"

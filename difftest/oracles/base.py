@@ -160,8 +160,13 @@ class Observation:
         return [solver for solver in self.solvers if solver.name in self.verdicts]
 
     @property
+    def counted(self) -> list[Solver]:
+        """Those whose answers count: no option of theirs changes what a formula means or is experimental."""
+        return [solver for solver in self.judged if solver.answers_count]
+
+    @property
     def trusted(self) -> list[Solver]:
-        """Those whose answers count: no option of theirs changes what a formula means or is unfinished."""
+        """Those whose answers also say something about other solvers: no option of theirs is young."""
         return [solver for solver in self.judged if solver.answers_are_trusted]
 
 

@@ -22,7 +22,7 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     script = Script.of(seen.parent)
     answers: dict[str, str] = {}
     spent = 0.0
-    for solver in seen.trusted:
+    for solver in seen.counted:
         own = seen.verdicts[solver.name].answers
         if len(own) != 1 or own[0] in (None, seen.follows) or len(script.checks) != 1:
             continue
@@ -38,7 +38,7 @@ def look(seen: Observation) -> list[Candidate]:
     follows = seen.follows
     kind = "weakened" if follows == "sat" else "strengthened"
     found = []
-    for solver in seen.trusted:
+    for solver in seen.counted:
         own = seen.verdicts[solver.name].answers
         if seen.parents.get(solver.name) != follows or len(own) != 1:
             continue

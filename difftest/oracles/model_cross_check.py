@@ -25,7 +25,7 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
     if check is None or script.file_command:
         return seen, 0.0
     cross_checks: list[CrossCheck] = []
-    for owner in seen.trusted:
+    for owner in seen.counted:
         verdict = seen.verdicts[owner.name]
         judge = _judge(owner, seen)
         if judge is None or decided(verdict.answers, check) != "sat":
@@ -39,7 +39,7 @@ def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observatio
 def _agreed(seen: Observation, checks: int) -> int | None:
     """The first check-sat that some solver calls sat and none unsat."""
     for check in range(checks):
-        said = {decided(seen.verdicts[solver.name].answers, check) for solver in seen.trusted}
+        said = {decided(seen.verdicts[solver.name].answers, check) for solver in seen.counted}
         if "unsat" not in said and "sat" in said:
             return check
     return None

@@ -90,7 +90,7 @@ class RelationProbe:
     def run(self) -> None:
         script = Script.of(self.seen.text)
         asked: dict[int, tuple[Script, State] | None] = {}
-        for solver in self.seen.trusted:
+        for solver in self.seen.counted:
             answers = self._answers(script, self.seen.verdicts[solver.name])
             needed = self.relation.answers
             check = next((n for n, answer in enumerate(answers) if answer in needed), None)
@@ -98,7 +98,7 @@ class RelationProbe:
                 continue
             if check not in asked:
                 asked[check] = _asked(script, check)
-            if (found := asked[check]) is not None and _is_trusted(solver, found[1]):
+            if (found := asked[check]) is not None and _counts(solver, found[1]):
                 ask = partial(self._ask, solver)
                 self._claims(
                     Case(solver, found[0], check, str(answers[check]), found[1], ask, self.seen.salt)
@@ -198,9 +198,9 @@ def _asked(script: Script, check: int) -> tuple[Script, State] | None:
         return None
 
 
-def _is_trusted(solver: Solver, state: State) -> bool:
+def _counts(solver: Solver, state: State) -> bool:
     """Whether the script sets no option under which the solver's answers do not count."""
     table = option_table(solver.family)
     settings = [command.sexp for command in state.commands if command.name == "set-option"]
     classes = (table.class_of(f"{str(s[1])[1:]}={sexp_text(s[2])}") for s in settings if len(s) == 3)
-    return all(option_class is None or option_class.is_trusted for option_class in classes)
+    return all(option_class is None or option_class.counts for option_class in classes)

@@ -10,7 +10,7 @@ from solvers.running.outcomes import Outcome, Verdict
 
 def look(seen: Observation) -> list[Candidate]:
     """The first check-sat with contradicting answers; what comes after it has mostly the same cause."""
-    answers = {solver.name: seen.verdicts[solver.name].answers for solver in seen.trusted}
+    answers = {solver.name: seen.verdicts[solver.name].answers for solver in seen.counted}
     found: list[Candidate] = []
     for check in range(max(map(len, answers.values()), default=0)):
         said = {name: answer for name, given in answers.items() if (answer := decided(given, check))}

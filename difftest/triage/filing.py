@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
+from difftest.oracles.base import names_in
 from difftest.triage.folder import DOCUMENT, FORMAT
 from difftest.triage.kinds import rewrite_report
+from solvers.options import has_young_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,11 @@ class FindingRecord:
     path: Path
     merged: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_young(self) -> bool:
+        """Whether it takes a young option, so that it is listed apart; see ``OptionClass``."""
+        return any(map(has_young_option, names_in(self.solver)))
+
     def to_json(self) -> dict[str, Any]:
         """The object that ``hunt --json`` lists."""
         return {
@@ -38,6 +45,7 @@ class FindingRecord:
             "solver": self.solver,
             "key": self.key,
             "known": self.known,
+            "young": self.is_young,
             "path": str(self.path),
         }
 

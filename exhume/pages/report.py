@@ -107,9 +107,9 @@ class _Finding:
         self.folder = FindingFolder.read(record.path)
 
     @property
-    def order(self) -> tuple[int, int, str]:
+    def order(self) -> tuple[bool, int, int, str]:
         rank = class_of_finding(self.folder).rank
-        return rank, -self.duplicates, self.record.id
+        return self.record.is_young, rank, -self.duplicates, self.record.id
 
     @property
     def duplicates(self) -> int:
@@ -137,6 +137,7 @@ class _Finding:
             "class": self.record.finding_class,
             "colour": class_of_finding(folder).colour,
             "solver": self.record.solver,
+            "young": self.record.is_young,
             "title": title_of(folder),
             "key": folder.key,
             "cause": folder.key.split("|", 2)[-1].replace("|", ", "),

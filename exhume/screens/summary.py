@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from base.text import counted
 from difftest import FindingRecord, HuntSummary, Outcome
@@ -38,7 +38,7 @@ def show_summary(summary: HuntSummary) -> None:
         out.print(f"known and not reported: {known}")
     if line := relations_line(summary.statistics):
         out.print(line)
-    _show_findings(summary)
+    show_findings(summary.findings)
 
 
 def known_count(counts: Mapping[str, Mapping[str, int]]) -> int:
@@ -102,21 +102,23 @@ def finding_line(record: FindingRecord) -> str:
     return f"{record.finding_class} of {record.solver}: {cause(record.key)} ({record.path.name})"
 
 
-def _show_findings(summary: HuntSummary) -> None:
-    findings = summary.findings
+def show_findings(findings: Sequence[FindingRecord]) -> None:
+    """Print a table of findings; where there are many, the first of each class and solver."""
     if not findings:
         out.print("\nno findings")
         return
-    # First one row for each class and solver, so that many findings of one kind do not hide the others.
+    # First one row for each class and solver, so that many findings of one kind do not hide the others; those
+    # under young options last.
     seen: dict[tuple[str, str], int] = {}
     ranked = []
     for place, record in enumerate(findings):
         kind = (str(record.finding_class), record.solver)
         seen[kind] = seen.get(kind, 0) + 1
-        ranked.append((seen[kind], place, record))
-    shown = [record for _, _, record in sorted(ranked)[:_ROWS]]
-    old = sum(record.known for record in findings)
+        ranked.append((record.is_young, seen[kind], place, record))
+    shown = [ranks[-1] for ranks in sorted(ranked)[:_ROWS]]
+    old, young = (sum(ones) for ones in ([r.known for r in findings], [r.is_young for r in findings]))
     known = f", {old} of them from an earlier hunt" if old else ""
+    known += f", {young} under options of young engines, listed last" if young else ""
     rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
     headline(f"\n{counted(len(findings), 'finding')}", known)
     show_table(["class", "solver", "where", "folder"], rows, shrink=2)

@@ -13,6 +13,7 @@ from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage,
 from difftest.campaign.modes import ModeKind
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Candidate, Observation
+from difftest.triage.evidence import third_solvers
 from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_in_safe_mode
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
@@ -190,6 +191,20 @@ def test_under_options_that_are_not_trusted_only_crashes_count() -> None:
     assert look(Observation(TEXT, [z3, cvc5], answers), PLAIN) == []
     crash = {**answers, z3.name: Verdict(Outcome.CRASH, (None,), 0.1, "signal SIGSEGV")}
     assert [str(c.finding_class) for c in look(Observation(TEXT, [z3, cvc5], crash), PLAIN)] == ["crash"]
+
+
+def test_under_young_options_answers_count_and_prove_nothing_about_others() -> None:
+    z3, young, cvc5 = find_solver("z3"), find_solver("z3").with_options(["sat.smt=true"]), find_solver("cvc5")
+    answers = {
+        young.name: Verdict(Outcome.OK, ("sat",), 0.1),
+        cvc5.name: Verdict(Outcome.OK, ("unsat",), 0.1),
+    }
+    seen = Observation(TEXT, [young, cvc5], answers)
+    (candidate,) = look(seen, PLAIN)
+    assert (candidate.key, candidate.culprit) == ("soundness|z3[sat.smt=true]+cvc5|Ints", None)
+    assert young not in third_solvers(seen, ["cvc5"], [young]) and z3 in third_solvers(seen, ["cvc5"], [z3])
+    missing = {**answers, young.name: Verdict(Outcome.OK, ("unknown",), 0.1)}
+    assert look(Observation(TEXT, [young, cvc5], missing), PLAIN) == []
 
 
 def test_safe_mode_is_cvc5s_and_comes_before_the_other_options() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -29,7 +30,7 @@ from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
 from exhume.screens.console import Pace, PlainConsole, progress
 from exhume.screens.hunt import Goal, HuntScreen
-from exhume.screens.summary import show_summary
+from exhume.screens.summary import show_findings, show_summary
 from exhume.screens.wording import size, span
 from tests.conftest import HUNT
 from tests.difftest.test_reports import write
@@ -252,6 +253,21 @@ def progress_of(now: float, tests: int) -> Progress:
             ArmState("opfuzz", "", 9, False, 30, 10, 0, 10.0, 0.3),
         ),
     )
+
+
+def test_findings_under_young_options_are_listed_last(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("z3-5.4.1[sat.smt=true]", "z3-5.4.1", "cvc5+z3[smt.bv.solver=2]", "cvc5")
+    findings = [
+        FindingRecord(str(n), "crash", name, f"crash|{name}|place{n}", n == 1, Path("out", f"crash-{n}"))
+        for n, name in enumerate(names)
+    ]
+    show_findings(findings)
+    shown = capsys.readouterr().out
+    assert (
+        "4 findings, 1 of them from an earlier hunt, 2 under options of young engines, listed last" in shown
+    )
+    assert re.findall(r"place(\d)", shown) == ["1", "3", "0", "2"]
+    assert [record.to_json()["young"] for record in findings] == [True, False, True, False]
 
 
 def test_the_screen_shows_rates_outcomes_findings_and_what_pays(tmp_path: Path) -> None:

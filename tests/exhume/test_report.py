@@ -176,6 +176,15 @@ def test_a_folder_without_a_campaign_says_what_is_missing(exhume: Any, tmp_path:
     assert exhume("report", tmp_path / "empty").code == 0
 
 
+def test_findings_under_young_options_stand_apart(exhume: Any, tmp_path: Path) -> None:
+    finding(tmp_path, 1, entry={"name": "z3-4.8.5[sat.smt=true]"})
+    finding(tmp_path, 2)
+    assert exhume("report", tmp_path, "--out", tmp_path / "p.html").code == 0
+    rows = Page((tmp_path / "p.html").read_text()).text.partition("seen")[2]
+    assert rows.index("z3-4.8.5") < rows.index("young engines")
+    assert rows.index("young engines") < rows.index("z3-4.8.5[sat.smt=true]")
+
+
 def hostile(out: Path) -> Path:
     """A campaign all of whose names and texts attack the page."""
     entry = {

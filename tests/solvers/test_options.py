@@ -57,6 +57,9 @@ def test_an_option_is_a_name_and_a_value(text: str, name: str, value: str) -> No
         # z3 says unknown where a tactic only approximates.
         ("z3", "tactic.default_tactic=(then nnf smt)", "weaker"),
         ("z3", "check-sat-using=(then nnf smt)", "weaker"),
+        ("z3", "smt.bv.solver=2", "young"),
+        ("z3", "smt.bv.solver=1", "unsound"),
+        ("z3", "sat.smt=true", "young"),
         ("z3", "sat.euf=true", "experimental"),
         ("z3", "algebraic.factor=false", "unsound"),
         ("z3", "smt.max_conflicts=3", "weaker"),
@@ -86,6 +89,7 @@ def test_what_is_said_most_precisely_counts(family: str, option: str, expected: 
         ("z3[smt.arith.solver=2]", True, True),
         ("z3[smt.mbqi=false]", True, False),
         ("z3[smt.relevancy=0,smt.arith.ignore_int=true]", False, False),
+        ("z3[smt.relevancy=0,sat.smt=true]", False, False),
         ("z3[sat.euf=true]", False, False),
         ("cvc5[ackermann]", False, False),
         ("mine=cat --solve-real-as-int", False, False),

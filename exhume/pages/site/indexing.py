@@ -133,37 +133,12 @@ def words_of(bugs: Sequence[Bug]) -> dict[str, str]:
 def _words(bug: Bug) -> Iterable[str]:
     """The different words of a bug, in lower case."""
     bad = bug.seen(bug.last_bad)
-    record = (
-        *(
-            bug.id,
-            title_of(bug),
-            bug.finding_class,
-            bug.direction,
-            bug.bug_key,
-            bug.issue or "",
-            *bug.sources,
-        ),
-        *(
-            bug.last_bad,
-            bug.first_good,
-            *bug.options,
-            *bug.tools,
-            *bug.theories,
-            *bug.operators,
-            *bug.evidence,
-        ),
-        *(
-            bug.logic or "",
-            bug.reported or "",
-            bug.fixed_by or "",
-            bad.outcome,
-            bad.detail,
-            bad.location or "",
-        ),
-        bug.text[:_LONGEST_TEXT],
-    )
+    record = [bug.id, title_of(bug), bug.finding_class, bug.direction, bug.bug_key, bug.issue, *bug.sources]
+    record += [bug.last_bad, bug.first_good, *bug.options, *bug.tools, *bug.theories, *bug.operators]
+    record += [*bug.evidence, bug.logic, bug.reported, bug.fixed_by]
+    record += [bad.outcome, bad.detail, bad.location, bug.text[:_LONGEST_TEXT]]
     words: dict[str, None] = {}
-    for match in _WORD.finditer(" ".join(record).lower()):
+    for match in _WORD.finditer(" ".join(filter(None, record)).lower()):
         if len(match[0]) <= _LONGEST_WORD:
             words[match[0]] = None
             if len(words) == MOST_WORDS:
