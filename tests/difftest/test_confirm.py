@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from difftest import DifftestError, FoundFiles, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest import DifftestError, FoundFiles, HuntOptions, Solver, Stage, find_solver, hunt
 from difftest.campaign.files import FileTests
 from difftest.errors import NotShown
 from difftest.triage.classes.base import Expectation
@@ -16,6 +16,7 @@ from difftest.triage.confirm import Confirmer, main
 from difftest.triage.expectation import expectation_of_finding, observe
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import found_by, summary_of
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 Fake = Callable[..., Solver]
@@ -26,13 +27,6 @@ if 'boom' in text: say('ASSERTION VIOLATION', 'File: ../src/a.cpp', 'Line: 12', 
 if 'bang' in text: say('ASSERTION VIOLATION', 'File: ../src/b.cpp', 'Line: 12', 'x'); sys.exit(114)
 say('sat')
 """
-
-
-def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
-    events = list(hunt([test], solvers, HuntOptions(out, stages=(Stage(2.0, 1.0),), reduction=0)))
-    assert isinstance(events[-1], HuntFinished)
-    (record,) = events[-1].summary.findings
-    return record.path
 
 
 def shows(expected: Expectation, text: str) -> bool:
@@ -111,9 +105,7 @@ def test_what_only_the_program_shows_is_filed_and_reduced(fake: Fake, tmp_path: 
     file.write_text(TEXT.replace("(assert", "(assert (< x 5))\n(assert"))
     tests = FileTests(FoundFiles([file.parent]))
     options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),), warm=False, reduction=60.0)
-    *_, last = hunt(tests.generate(0, 1), [solver], options)
-    assert isinstance(last, HuntFinished)
-    (record,) = last.summary.findings
+    (record,) = summary_of(hunt(tests.generate(0, 1), [solver], options)).findings
     # What is left is (> 0 1), which has no theory of its own.
     assert record.key == "crash|z3|signal SIGABRT|Core"
     report = reduce(file, [solver], ddsmt=False)
@@ -131,7 +123,7 @@ def test_a_text_that_names_files_is_not_run(fake: Fake, tmp_path: Path) -> None:
 def test_the_command_says_it_by_its_exit_code(
     fake: Fake, make_test: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = finding(tmp_path / "out", make_test(TEXT + "; boom"), fake(CRASHER))
+    folder = found_by(tmp_path / "out", make_test(TEXT + "; boom"), fake(CRASHER))
     yes, no = tmp_path / "yes.smt2", tmp_path / "no.smt2"
     yes.write_text("(check-sat); boom")
     no.write_text("(check-sat)")

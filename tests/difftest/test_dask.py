@@ -18,9 +18,7 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 from difftest import (  # noqa: E402
     Event,
     FindingConfirmed,
-    HuntFinished,
     HuntOptions,
-    HuntSummary,
     Limits,
     Solver,
     Stage,
@@ -36,6 +34,7 @@ from difftest.campaign.stored import read_campaign  # noqa: E402
 from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
 from solvers.errors import EnvironmentProblem  # noqa: E402
+from tests.difftest.hunts import summary_of  # noqa: E402
 from tests.generator.small import library_of  # noqa: E402
 from tests.sizes import size  # noqa: E402
 
@@ -65,11 +64,6 @@ def library() -> Library:
 
 def of(kind: type, events: list[Event]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
-
-
-def summary_of(events: list[Event]) -> HuntSummary:
-    assert isinstance(events[-1], HuntFinished)
-    return events[-1].summary
 
 
 def kill_one(cluster: Any, chance: random.Random) -> bool:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from difftest import FoundFiles, HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest import FoundFiles, HuntOptions, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.campaign.files import FileTests
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
 from difftest.triage.folder import FindingFolder
+from tests.difftest.hunts import summary_of
 
 Fake = Callable[..., Solver]
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
@@ -58,9 +59,7 @@ def test_what_another_fuzzer_found_is_filed(fake: Fake, tmp_path: Path) -> None:
     (folder / "again 1.smt2").write_text(TEXT.format(n=1))
     tests = FileTests(FoundFiles([folder]))
     options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
-    *_, last = hunt(tests.generate(0, len(tests)), [solver], options)
-    assert isinstance(last, HuntFinished)
-    (record,) = last.summary.findings
+    (record,) = summary_of(hunt(tests.generate(0, len(tests)), [solver], options)).findings
     found = FindingFolder.read(record.path)
     assert Path(found.data["test"]["origin"]).name == "again 1.smt2"
     assert (record.path / "duplicates.txt").read_text() == f"{folder / 'bug1.smt2'}\n"
@@ -72,9 +71,7 @@ def test_a_formula_that_is_not_utf8_is_filed_with_its_bytes(fake: Fake, tmp_path
     (tmp_path / "a.smt2").write_bytes(data)
     tests = FileTests(FoundFiles([tmp_path]))
     options = HuntOptions(tmp_path / "out", stages=(Stage(5.0, 1.0),))
-    *_, last = hunt(tests.generate(0, 1), [fake("os.abort()")], options)
-    assert isinstance(last, HuntFinished)
-    (record,) = last.summary.findings
+    (record,) = summary_of(hunt(tests.generate(0, 1), [fake("os.abort()")], options)).findings
     assert (record.path / "original.smt2").read_bytes() == data
 
 
@@ -99,7 +96,6 @@ def test_what_a_full_disk_kept_from_being_stored_is_done_again(
         assert "No space left" in (read_campaign(tmp_path).runs[-1].ending or "")
     with CampaignState.open(tmp_path, {}) as state:
         schedule = Schedule([tests], 1, bandit=False, limit=4, loaded=state.loaded)
-        *_, last = hunt(schedule, solvers, options, state=state)
-    assert isinstance(last, HuntFinished)
-    assert (last.summary.tests, len(last.summary.findings), last.summary.duplicates) == (4, 1, 3)
+        summary = summary_of(hunt(schedule, solvers, options, state=state))
+    assert (summary.tests, len(summary.findings), summary.duplicates) == (4, 1, 3)
     assert tests.without_finding(tmp_path) == []

@@ -52,6 +52,7 @@ from difftest.errors import InternalErrors
 from difftest.oracles.base import Observation
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
+from tests.difftest.hunts import summary_of
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 QUICK = (Stage(2.0, 1.0),)
@@ -64,8 +65,7 @@ def run(
 ) -> tuple[list[Event], HuntSummary]:
     settings = HuntOptions(out, **{"stages": QUICK, **options})  # type: ignore[arg-type]
     events = list(hunt(tests, solvers, settings))
-    assert isinstance(events[-1], HuntFinished)
-    return events, events[-1].summary
+    return events, summary_of(events)
 
 
 def of(kind: type, events: Iterable[Event]) -> list[Event]:
@@ -347,8 +347,7 @@ def test_models_carried_over_are_counted_with_why_others_are_not(
     with CampaignState.open(out, {"seed": 1}) as state:
         options = HuntOptions(out, stages=(Stage(20.0, 1.0),), oracles=("model-cross-check",), reduction=0)
         events = list(hunt(tests, [ours, z3], options, state=state))
-    assert isinstance(events[-1], HuntFinished)
-    summary = events[-1].summary
+    summary = summary_of(events)
     assert summary.cross_checks == {
         ("ours", "z3", "confirmed"): 2,
         ("ours", "z3", "refuted"): 1,
@@ -394,9 +393,7 @@ def test_as_many_tests_are_taken_as_requested(make_test: Make, honest: Solver, t
             taken.append(index)
             yield make_test(TEXT, index)
 
-    *_, last = hunt(endless(), [honest], HuntOptions(tmp_path, tests=4, stages=QUICK))
-    assert isinstance(last, HuntFinished)
-    assert last.summary.tests == 4
+    assert summary_of(hunt(endless(), [honest], HuntOptions(tmp_path, tests=4, stages=QUICK))).tests == 4
     assert len(taken) == 4
 
 
@@ -626,8 +623,7 @@ def test_a_bug_in_exhume_costs_one_test_once_and_is_reported(
     assert len(of(TestDone, events)) == 5
     (notice,) = of(WorkerNotice, events)
     assert "Traceback" in notice.text and "RecursionError: an oracle" in notice.text  # type: ignore[union-attr]
-    assert isinstance(events[-1], HuntFinished)
-    assert events[-1].summary.statistics[INTERNAL_ERRORS] == {"RecursionError": 1}
+    assert summary_of(events).statistics[INTERNAL_ERRORS] == {"RecursionError": 1}
     assert isinstance(error, InternalErrors) and error.exit_code == Exit.USAGE
     assert read_campaign(tmp_path).runs[-1].ending == "finished"
 

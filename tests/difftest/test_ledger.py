@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from difftest import HuntOptions, Solver, Stage, hunt
-from difftest.campaign.events import HuntFinished, HuntSummary
+from difftest.campaign.events import HuntSummary
 from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder, words_in
 from difftest.triage.ledger import (
@@ -25,6 +25,7 @@ from difftest.triage.ledger import (
     queue,
 )
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import summary_of
 from tests.difftest.test_reports import write
 
 TODAY = datetime.date(2026, 11, 23)
@@ -179,9 +180,7 @@ def test_a_ledger_that_cannot_be_read_is_one_line(tmp_path: Path, text: str, sai
 
 def run(tests: list[GeneratedTest], solver: Solver, out: Path, ledger: Ledger | None) -> HuntSummary:
     options = HuntOptions(out, stages=(Stage(5.0, 1.0),), warm=False, ledger=ledger)
-    *_, last = hunt(tests, [solver], options)
-    assert isinstance(last, HuntFinished)
-    return last.summary
+    return summary_of(hunt(tests, [solver], options))
 
 
 def test_hunts_count_what_is_listed_and_report_the_rest(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from difftest import (
-    FindingConfirmed,
-    HuntFinished,
     HuntOptions,
     HuntSummary,
     Limits,
@@ -46,6 +44,7 @@ from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import parse_spec
+from tests.difftest.hunts import summary_of
 from tests.releases import no_release
 
 Fake = Callable[..., Solver]
@@ -59,10 +58,8 @@ def run(
     tests: Sequence[GeneratedTest], solvers: Sequence[Solver], out: Path, *oracles: str
 ) -> tuple[HuntSummary, list[dict[str, object]]]:
     """A hunt without reduction, and the findings' documents."""
-    events = list(hunt(tests, solvers, HuntOptions(out, stages=QUICK, reduction=0.0, oracles=oracles)))
-    assert isinstance(events[-1], HuntFinished)
-    found = [event.record for event in events if isinstance(event, FindingConfirmed)]
-    return events[-1].summary, [json.loads((r.path / "finding.json").read_text()) for r in found]
+    summary = summary_of(hunt(tests, solvers, HuntOptions(out, stages=QUICK, reduction=0.0, oracles=oracles)))
+    return summary, [json.loads((r.path / "finding.json").read_text()) for r in summary.findings]
 
 
 def release(solver: Solver, number: str) -> Solver:
@@ -337,9 +334,7 @@ def test_right_models_and_rubbish_are_no_findings(fake: Fake, tmp_path: Path) ->
     solvers = [find_solver("z3"), *(fake(body, name) for name, body in bodies.items())]
     test = GeneratedTest(0, TEXT, "by-hand")
     options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), oracles=tuple(sorted(ALWAYS)))
-    *_, end = hunt([test], solvers, options)
-    assert isinstance(end, HuntFinished)
-    assert end.summary.findings == ()
+    assert summary_of(hunt([test], solvers, options)).findings == ()
 
 
 def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake, tmp_path: Path) -> None:
@@ -442,6 +437,17 @@ def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp
     assert re.fullmatch(r"z3( and \w+)* confirms? the model of cvc5", str(data["reason"]))
 
 
+def install(monkeypatch: pytest.MonkeyPatch, installed: Mapping[str, Solver]) -> None:
+    """Make these the installed solvers."""
+
+    def find(spec: str) -> Solver:
+        if spec not in installed:
+            raise SolverMissing(spec)
+        return installed[spec]
+
+    monkeypatch.setattr(evidence, "find_solver", find)
+
+
 @pytest.mark.parametrize("oracle", ["soundness", "model-cross-check"])
 @pytest.mark.parametrize(("family", "kin"), [("z3", "z3==4.8.5"), ("cvc5", "cvc5-gpl==1.3.0")])
 def test_another_release_or_build_of_a_party_does_not_speak_for_it(
@@ -452,13 +458,7 @@ def test_another_release_or_build_of_a_party_does_not_speak_for_it(
     installed = {family: replace(fake(body, family), spec=family, family=family)}
     spec = parse_spec(kin)
     party = replace(fake(body, "old"), spec=kin, name=spec.name, family=spec.family)
-
-    def find(spec: str) -> Solver:
-        if spec not in installed:
-            raise SolverMissing(spec)
-        return installed[spec]
-
-    monkeypatch.setattr(evidence, "find_solver", find)
+    install(monkeypatch, installed)
     word = "unsat" if oracle == "soundness" else "unknown"
     other = fake(f"say('unsat' if 'define-fun' in text else '{word}')", "other")
     test = GeneratedTest(0, TEXT, "by-hand")
@@ -474,13 +474,7 @@ def test_another_release_of_the_accused_does_not_outvote_others(
     """Two votes of one kind are one."""
     third = replace(fake("say('sat')", "bitwuzla"), spec="bitwuzla", family="bitwuzla")
     installed = {"z3": replace(fake("say('unsat')", "z3"), spec="z3", family="z3"), "bitwuzla": third}
-
-    def find(spec: str) -> Solver:
-        if spec not in installed:
-            raise SolverMissing(spec)
-        return installed[spec]
-
-    monkeypatch.setattr(evidence, "find_solver", find)
+    install(monkeypatch, installed)
     test = GeneratedTest(0, TEXT, "by-hand")
     old, other = release(fake("say('unsat')", "old"), "4.8.5"), fake("say('sat')", "other")
     _, (data,) = run([test], [old, other], tmp_path, "soundness")
@@ -562,9 +556,8 @@ def test_an_old_release_is_given_strings_in_its_own_spelling(
     text = f"(declare-fun a () String)\n(assert {condition})\n(check-sat)\n"
     test = GeneratedTest(0, text, "by-hand", known=(answer,))
     options = HuntOptions(tmp_path, stages=(Stage(10.0, 1.0),))
-    *_, last = hunt([test], [old, find_solver("cvc5")], options)
-    assert isinstance(last, HuntFinished)
-    assert (last.summary.findings, last.summary.unconfirmed, last.summary.decided) == ((), 0, 1)
+    summary = summary_of(hunt([test], [old, find_solver("cvc5")], options))
+    assert (summary.findings, summary.unconfirmed, summary.decided) == ((), 0, 1)
 
 
 def test_a_character_that_a_release_cannot_spell_is_not_given_to_it(runner: Runner) -> None:

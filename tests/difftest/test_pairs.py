@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from difftest import HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest import HuntOptions, Solver, Stage, hunt
 from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.confirm import Confirmer
@@ -16,6 +16,7 @@ from difftest.triage.expectation import expectation_of_finding
 from difftest.triage.folder import REDUCED
 from difftest.triage.reduce import REDUCED_PARENT, reduce
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import summary_of
 
 HEAD = "(set-logic ALL)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(declare-fun z () Int)\n"
 REST = "(assert (> y 1))\n(assert (distinct z y 7))\n(check-sat)\n"
@@ -62,8 +63,7 @@ def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
     options = HuntOptions(
         tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
     )
-    (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
-    (record,) = summary.findings
+    (record,) = summary_of(hunt([test], [solver], options)).findings
     return Path(record.path)
 
 
@@ -77,8 +77,7 @@ def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
     options = HuntOptions(
         tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
     )
-    (summary,) = [e.summary for e in hunt([test], [solver], options) if isinstance(e, HuntFinished)]
-    (record,) = summary.findings
+    (record,) = summary_of(hunt([test], [solver], options)).findings
     assert record.finding_class == "soundness"
     expected = expectation_of_finding(record.path)
     assert expected.pair is not None
@@ -100,7 +99,7 @@ def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
     options = HuntOptions(
         tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
     )
-    (summary,) = [e.summary for e in hunt(tests, [solver], options) if isinstance(e, HuntFinished)]
+    summary = summary_of(hunt(tests, [solver], options))
     assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Ints"]
     assert summary.duplicates == 2
 

@@ -15,7 +15,7 @@ import pytest
 
 import difftest.campaign.executor as executor
 import difftest.triage.reduce as reduction_module
-from difftest import HuntFinished, HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest import HuntOptions, Limits, Solver, Stage, find_solver, hunt
 from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
@@ -35,6 +35,7 @@ from smtlib.scanner import lexemes
 from solvers.errors import RunnerLost, SolverMissing
 from solvers.running.runner import Runner
 from solvers.running.script import Script
+from tests.difftest.hunts import found_by, summary_of
 from tests.shell import shell_solver
 
 TEXT = """; a comment
@@ -209,18 +210,10 @@ def test_a_file_is_reduced_beside_itself(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
-def finding(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
-    events = list(hunt([test], solvers, HuntOptions(out, stages=(Stage(2.0, 1.0),), reduction=0)))
-    assert isinstance(events[-1], HuntFinished)
-    (record,) = events[-1].summary.findings
-    return record.path
-
-
 def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(make_test: Make, tmp_path: Path) -> None:
     options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), reduction=30.0)
-    *_, last = hunt([make_test(TEXT)], [shell_solver(tmp_path, "fake", CRASHER)], options)
-    assert isinstance(last, HuntFinished)
-    (record,) = last.summary.findings
+    crasher = shell_solver(tmp_path, "fake", CRASHER)
+    (record,) = summary_of(hunt([make_test(TEXT)], [crasher], options)).findings
     quick = (record.path / "reduced.smt2").read_text()
     assert "(div " in quick and len(quick) < len(TEXT) / 2
     # It was seen with forked solvers only, so reports show the original until a reduction has confirmed it.
@@ -241,9 +234,8 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
 
     monkeypatch.setattr(executor, "key_of", key)
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=2.0)
-    *_, last = hunt([make_test(TEXT)], [shell_solver(tmp_path, "fake", CRASHER)], options)
-    assert isinstance(last, HuntFinished)
-    (record,) = last.summary.findings
+    crasher = shell_solver(tmp_path, "fake", CRASHER)
+    (record,) = summary_of(hunt([make_test(TEXT)], [crasher], options)).findings
     took = json.loads((record.path / "finding.json").read_text())["solvers"][0]["seconds"]
     ((trial, whole),) = given
     assert whole == 2.0
@@ -271,7 +263,7 @@ def test_a_finding_gets_its_reduced_formula_and_a_report_that_shows_it(
     make_test: Make, tmp_path: Path
 ) -> None:
     liar, honest = shell_solver(tmp_path, "liar", LIAR), shell_solver(tmp_path, "honest", "echo sat")
-    folder = finding(tmp_path, make_test(SMALL), honest, liar)
+    folder = found_by(tmp_path, make_test(SMALL), honest, liar)
     for _ in range(2):  # the second one resumes from the first and changes nothing
         report = reduce(folder, seconds=60, ddsmt=False)
         assert (folder / "original.smt2").read_text() == SMALL
@@ -305,7 +297,7 @@ def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
 
 def test_safe_mode_is_asked_about_the_reduced_formula(make_test: Make, tmp_path: Path) -> None:
     unsafe = "(declare-const b (Bag Int))\n(assert (= b (bag 1 1)))\n(check-sat)\n"
-    folder = finding(
+    folder = found_by(
         tmp_path, make_test(unsafe), find_solver("cvc5"), shell_solver(tmp_path, "liar", "echo unsat")
     )
     assert "; Safe mode: not affected\n" in (folder / "report.md").read_text()
@@ -358,7 +350,7 @@ echo $runs > '{count}'
 [ $((runs % 3)) -eq 1 ] && text=
 {CRASHER}
 """
-    folder = finding(tmp_path / "out", make_test(SMALL), shell_solver(tmp_path, "fake", body))
+    folder = found_by(tmp_path / "out", make_test(SMALL), shell_solver(tmp_path, "fake", body))
     count.write_text("3\n")
     with pytest.raises(NotShown, match="try --tries 5"):
         reduce(folder, ddsmt=False)

@@ -12,7 +12,6 @@ import pytest
 
 from difftest import (
     FindingConfirmed,
-    HuntFinished,
     HuntOptions,
     Limits,
     Solver,
@@ -42,6 +41,7 @@ from smtlib.printer import print_term
 from smtlib.terms import Term
 from solvers.running.runner import Runner
 from solvers.running.script import Script
+from tests.difftest.hunts import summary_of
 
 Fake = Callable[..., Solver]
 SAT = """(set-logic ALL)(declare-const x Int)(declare-const y Int)
@@ -237,11 +237,10 @@ def test_relations_are_drawn_in_hunts_and_named_in_replays(fake: Fake, tmp_path:
     assert oracles_in_turn(("crash",), [z3]) == ()
     assert "cube" not in oracles_in_turn(select(["-cube"]), [z3])
     tests = [GeneratedTest(number, SAT, "by-hand") for number in range(30)]
-    *_, end = hunt(tests, [z3], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), in_turn=True))
-    assert isinstance(end, HuntFinished)
-    judged = {kind: found["held"] for kind, found in end.summary.statistics.items() if "relation" in kind}
+    summary = summary_of(hunt(tests, [z3], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), in_turn=True)))
+    judged = {kind: found["held"] for kind, found in summary.statistics.items() if "relation" in kind}
     assert judged
-    assert end.summary.findings == ()
+    assert summary.findings == ()
 
 
 DOUBT = """

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from difftest import DifftestError, HuntFinished, HuntOptions, Solver, Stage, hunt
+from difftest import DifftestError, HuntOptions, Solver, Stage, hunt
 from difftest.triage.checking import complaints_about
 from difftest.triage.facts import logic_name
 from difftest.triage.folder import FindingFolder
@@ -24,6 +24,7 @@ from generator.strategy import GeneratedTest
 from smtlib.mentions import theories_in
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Part, Row, Section
+from tests.difftest.hunts import summary_of
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 
@@ -564,8 +565,7 @@ def test_a_hunt_and_a_reduction_write_it(tmp_path: Path, fake: Fake, make_test: 
     liar = fake("say('unsat' if '(div ' in text else 'sat')", "liar")
     options = HuntOptions(out=tmp_path / "out", stages=(Stage(10.0, 1.0),), reduction=0)
     known = make_test(TEXT, known=("sat",))
-    last = [event for event in hunt([known], [honest, liar], options) if isinstance(event, HuntFinished)]
-    (record,) = last[0].summary.findings
+    (record,) = summary_of(hunt([known], [honest, liar], options)).findings
     assert record.finding_class == "soundness"
     first = (record.path / "report.md").read_text()
     assert "# liar: wrong unsat on QF_LIA" in first

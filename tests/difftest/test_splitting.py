@@ -12,7 +12,7 @@ import pytest
 import difftest.triage.expectation as expecting
 import difftest.triage.release_search as bisecting
 import difftest.triage.transcribe as transcribing
-from difftest import HuntFinished, HuntOptions, ReleaseNotFound, Solver, Stage, hunt
+from difftest import HuntOptions, ReleaseNotFound, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.triage import splitting
 from difftest.triage.bisect import bisect
@@ -21,6 +21,7 @@ from difftest.triage.release_search import BisectReport, State
 from difftest.triage.splitting import SplitReport, edges_of, split
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import summary_of
 from tests.shell import shell_solver
 
 RELEASES = [f"4.{number}.0" for number in range(5, 35)]
@@ -72,9 +73,8 @@ def bisected(make_test: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(splitting, "try_formula", tried)
         monkeypatch.setattr(bisecting, "_known_releases", lambda family: RELEASES)
         tests = [make_test(text, index) for index, text in enumerate(texts)]
-        *_, last = hunt(tests, [culprit], HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),)))
-        assert isinstance(last, HuntFinished)
-        (found,) = last.summary.findings
+        options = HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),))
+        (found,) = summary_of(hunt(tests, [culprit], options)).findings
         assert found.key == "invalid-model|z3-4.20.0|Ints|div"
         return found.path, bisect(found.path)
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from difftest import DEFAULT_STAGES, HuntFinished, HuntOptions, Limits, Outcome, Solver, Stage, Verdict, hunt
+from difftest import DEFAULT_STAGES, HuntOptions, Limits, Outcome, Solver, Stage, Verdict, hunt
 from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.stages import Stages
 from difftest.oracles import slowdown
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import summary_of
 
 Fake = Callable[..., Solver]
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
@@ -95,9 +96,8 @@ def shown_in_a_hunt(tmp_path: Path, *solvers: Solver, seconds: tuple[float, ...]
     options = HuntOptions(tmp_path / "out", stages=stages, seed=1, reduction=0.0)
     unlucky = Stages(stages, Limits(), 1, [OTHER])
     assert unlucky.later(result(0, other=LATE), 0.0) is None
-    *_, end = hunt([GeneratedTest(8, TEXT, "s")], solvers, options)
-    assert isinstance(end, HuntFinished)
-    return [(str(found.finding_class), found.solver) for found in end.summary.findings]
+    found = summary_of(hunt([GeneratedTest(8, TEXT, "s")], solvers, options)).findings
+    return [(str(record.finding_class), record.solver) for record in found]
 
 
 def test_a_hunt_finds_a_slowdown(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
