@@ -13,6 +13,7 @@ from base.documents import from_document, to_document
 from base.errors import ExhumeError
 from base.steps import Steps, unseen
 from base.version import VERSION
+from corpus.query import find_query, run_query
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
 from difftest.campaign.executor import Executor
 from difftest.campaign.hunt import HuntOptions, hunt
@@ -140,6 +141,12 @@ class CampaignEnd:
     not_stored: str = ""
 
 
+def blamed_options(corpus: Path) -> frozenset[str]:
+    """The names of the options of failing runs in the corpus that good runs on the same formulas lack."""
+    found = run_query(corpus, find_query("failing-options"), max_rows=None)
+    return frozenset(str(row[0]).lstrip("-") for row in found.rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign's settings with the solvers and strategies that they name; the tests of those named in
@@ -232,8 +239,11 @@ class Campaign:
     ) -> CampaignEnd:
         """Start or resume the campaign that ``state`` holds; ``listen`` gets every event.
 
-        Findings are stored in the corpus, if there is one, as they come.
+        Findings are stored in the corpus, if there is one, as they come. Of the solvers' options, those that
+        history blames come first, unless ``options`` names others.
         """
+        if self.settings.corpus is not None and not options.modes_first:
+            options = replace(options, modes_first=blamed_options(Path(self.settings.corpus)))
         schedule = Schedule(
             *(self.strategies, options.seed, bool(self.settings.bandit), options.tests, state.loaded),
             self.first,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from difftest import FindingConfirmed, HuntFinished, HuntOptions, Solver, Stage, find_solver, hunt
+from difftest.campaign.campaign import blamed_options
 from difftest.campaign.modes import ModeKind
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Candidate, Observation
@@ -205,6 +208,23 @@ def test_under_young_options_answers_count_and_prove_nothing_about_others() -> N
     assert young not in third_solvers(seen, ["cvc5"], [young]) and z3 in third_solvers(seen, ["cvc5"], [z3])
     missing = {**answers, young.name: Verdict(Outcome.OK, ("unknown",), 0.1)}
     assert look(Observation(TEXT, [young, cvc5], missing), PLAIN) == []
+
+
+def test_a_hunt_tries_first_what_the_corpus_blames(
+    solvers: list[Solver], starter: Path, exhume: Any, tmp_path: Path
+) -> None:
+    assert {"smt.relevancy", "fp-exp"} <= blamed_options(starter)
+    assert "smt.case_split" not in blamed_options(starter)
+    log = tmp_path / "log"
+    program = Path(solvers[0].argv[0])
+    program.write_text(FAKE_Z3.replace("wrong=\n", f'wrong=\necho "$*" >> {log}\n'))
+    corpus = shutil.copy(starter, tmp_path / "corpus.duckdb")
+    exhume(
+        *("hunt", "--corpus", corpus, "--solver", "z3==1.2.3", "--strategy", "skeletons", "--tests", 2),
+        *("--modes", "options", "--mode-share", 1, "--no-bandit", "--out", tmp_path / "out"),
+    )
+    tried = re.findall(r"smt\.\w+=\w+", log.read_text())
+    assert set(tried) == {"smt.relevancy=0", "smt.relevancy=1"}
 
 
 def test_safe_mode_is_cvc5s_and_comes_before_the_other_options() -> None:
