@@ -20,7 +20,7 @@ from corpus.store import Corpus
 from rules import MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 
 SUPPORTS = (5, 6, 7, 8, 9, 10)
-"""As in the paper's Figure 2."""
+"""The supports at which rules are compared, as in the paper's Figure 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,6 @@ def compare_corpora(
     first: Path | str,
     second: Path | str,
     *,
-    supports: Sequence[int] = SUPPORTS,
     support: int = MIN_SUPPORT,
     min_confidence: float = MIN_CONFIDENCE,
     coarse: bool = False,
@@ -152,15 +151,14 @@ def compare_corpora(
     """Compare two corpus files, which are opened for reading one after the other.
 
     Args:
-        supports: the supports (numbers of formulas) at which the rules are compared.
-        support: the support of the listed rules.
+        support: the support (number of formulas) of the listed rules.
         bug_class: restricts the first corpus to formulas of bugs of this class.
         sample: how many formulas to draw from each corpus. As support is a count, corpora of different sizes
             compare fairly only with equal samples.
 
     Rules are mined again, so that both sets were found under the same conditions. Raises QueryError.
     """
-    if not supports or min(*supports, support) < 1:
+    if support < 1:
         raise QueryError("expected a support (a number of formulas) of at least 1")
     if not 0 < min_confidence <= 1:
         raise QueryError(f"expected a confidence above 0 and at most 1, got {min_confidence:g}")
@@ -168,7 +166,7 @@ def compare_corpora(
         raise QueryError("expected a sample of at least 1 formula")
     one = _side(first, coarse, bug_class, sample, seed)
     other = _side(second, coarse, None, sample, seed)
-    needed = sorted({*supports, support})
+    needed = sorted({*SUPPORTS, support})
     mined = dict(_rule_sets(one, other, needed, min_confidence))
     ours, theirs, _ = mined[support]
     before, after = ({rule.key: rule for rule in rules} for rules in (ours, theirs))
@@ -176,7 +174,7 @@ def compare_corpora(
         one,
         other,
         support,
-        tuple(_overlap(at, *mined[at]) for at in sorted(set(supports))),
+        tuple(_overlap(at, *mined[at]) for at in SUPPORTS),
         _shared(one.skeletons, other.skeletons),
         _shared(one.signatures, other.signatures),
         _by_lift(rule for key, rule in before.items() if key in after),

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from corpus.compare import SUPPORTS, CorpusComparison, RuleOverlap, compare_corpora
+from corpus.compare import CorpusComparison, RuleOverlap, compare_corpora
 from corpus.errors import QueryError
 from corpus.learned import fingerprint
 from corpus.query import find_query, run_query
@@ -19,6 +19,7 @@ from corpus.similar import similar_to_file
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Json
 from exhume.screens.console import out, print_json, say, show_table
+from rules import MIN_CONFIDENCE, MIN_SUPPORT
 
 _HEADER_BYTES = 100_000
 
@@ -26,10 +27,10 @@ _HEADER_BYTES = 100_000
 def compare_command(
     first: Annotated[Path, typer.Argument(metavar="A", help="First corpus, e.g. of bugs.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Second corpus, e.g. of normal benchmarks.")],
-    support: Annotated[int, typer.Option(help="List rules with at least this support.", min=1)] = 9,
+    support: Annotated[int, typer.Option(help="List rules with at least this support.", min=1)] = MIN_SUPPORT,
     min_confidence: Annotated[
         float, typer.Option(help="Keep only rules with at least this confidence.", min=0, max=1)
-    ] = 0.5,
+    ] = MIN_CONFIDENCE,
     coarse: Annotated[
         bool, typer.Option("--coarse", help="Use coarse signatures: sorts without widths and formats.")
     ] = False,
@@ -53,7 +54,6 @@ def compare_command(
     found = compare_corpora(
         first,
         second,
-        supports=SUPPORTS,
         support=support,
         min_confidence=min_confidence,
         coarse=coarse,
