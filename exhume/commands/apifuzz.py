@@ -22,9 +22,8 @@ from difftest.triage.known import read_known
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CampaignFolder, Jobs, Json, comma_separated, parse_duration
+from exhume.commands.options import CampaignFolder, Jobs, Json, RunLimit, comma_separated, parse_duration
 from exhume.commands.traces import (
-    Limit,
     Older,
     limits_of,
     minimise_command,
@@ -110,14 +109,15 @@ def run_command(
         bool, typer.Option("--options/--no-options", help="Set random solver options.")
     ] = True,
     option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set this option in every run.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Set this option in every run. Repeat for more."),
     ] = None,
     only_options: Annotated[
         list[str] | None,
         typer.Option(metavar="WORD,WORD", help="Set only options whose name contains one of these words."),
     ] = None,
     calls: Annotated[int, typer.Option(help="Maximum number of calls per run.", min=1)] = 200,
-    limit: Limit = RUN_LIMITS.seconds,
+    limit: RunLimit = RUN_LIMITS.seconds,
     corpus: Annotated[
         Path | None,
         typer.Option("--corpus", metavar="FILE", help="Also use terms from this corpus.", dir_okay=True),

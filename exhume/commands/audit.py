@@ -22,7 +22,10 @@ def audit_rules_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The solver that prints the rules.")],
     instances: Annotated[int, typer.Option(metavar="N", help="Instances per rule.", min=1)] = 1000,
     duration: Annotated[
-        str, typer.Option("--time", metavar="DURATION", help="Stop drawing instances after this time.")
+        str,
+        typer.Option(
+            "--time", metavar="DURATION", help="Stop drawing instances after this time: 90s, 10m, 1h."
+        ),
     ] = "10m",
     solver: Annotated[
         list[str] | None,

@@ -30,7 +30,7 @@ from difftest.errors import DifftestError
 from difftest.triage.kinds import State
 from exhume.commands.bugs_site import site_command
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CorpusFile, Jobs, Json, parse_duration
+from exhume.commands.options import BenchmarkFolder, CorpusFile, Jobs, Json, RunLimit, parse_duration
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
 from solvers.errors import UnknownSolver
@@ -38,21 +38,8 @@ from solvers.registry import OLD_RELEASE
 from solvers.running.runner import Runner
 from solvers.specs import DISTRIBUTIONS, find_solver, parse_spec
 
-Folder = Annotated[
-    Path,
-    typer.Option(
-        "--bugs",
-        metavar="BUGS",
-        help="Folder of the benchmark: --out of exhume bugs build.  [default: the small one that comes with"
-        " exhume]",
-        show_default=False,
-    ),
-]
 Identity = Annotated[
-    str, typer.Argument(metavar="ID", help="Id of the bug, or the beginning of it; see exhume bugs list.")
-]
-RunLimit = Annotated[
-    float, typer.Option("--limit", help="Time limit of one run, in seconds.", min=0.1, metavar="N")
+    str, typer.Argument(metavar="ID", help="Id of the bug, or the beginning of it; see 'exhume bugs list'.")
 ]
 _LEAST_SECONDS = 5.0
 
@@ -87,7 +74,11 @@ def build_command(
     ] = 9,
     reduce: Annotated[
         float,
-        typer.Option(help="Reduce the formula of each bug for at most N seconds.", min=0.0, metavar="N"),
+        typer.Option(
+            metavar="SECONDS",
+            help="Reduce each formula for at most this time; 0 leaves it as it is.",
+            min=0.0,
+        ),
     ] = 0.0,
     licence: Annotated[
         str | None, typer.Option(help="Licence of the corpus's formulas, such as MIT.", metavar="TEXT")
@@ -151,7 +142,7 @@ def _show_build(report: BuildReport, folder: Path, json: bool) -> None:
 
 @group.command("list")
 def list_command(
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     solver: Annotated[
         str | None, typer.Option("--solver", metavar="NAME", help="Only bugs of this solver.")
     ] = None,
@@ -244,7 +235,7 @@ def _row(bug: Bug) -> dict[str, Any]:
 
 
 @group.command("show")
-def show_command(identity: Identity, folder: Folder = BUNDLED, json: Json = False) -> None:
+def show_command(identity: Identity, folder: BenchmarkFolder = BUNDLED, json: Json = False) -> None:
     """Show a bug: its formula, command lines, what is wrong, and what each release did."""
     bug = Benchmark(folder).bug(identity)
     if json:
@@ -273,7 +264,7 @@ def _seen(seen: Any) -> dict[str, Any]:
 def checkout_command(
     identity: Identity,
     target: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
 ) -> None:
     """Write a bug to a folder: its formula and programs that run both releases on it.
 
@@ -287,7 +278,7 @@ def checkout_command(
 @group.command("run")
 def run_command(
     identity: Identity,
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     solver: Annotated[
         str | None,
         typer.Option(
@@ -323,7 +314,7 @@ def run_command(
 
 @group.command("verify")
 def verify_command(
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     times: Annotated[int, typer.Option(help="Runs of each release.", min=1, metavar="N")] = 1,
     mark: Annotated[
         bool, typer.Option("--mark", help="Mark the bugs whose runs differ as flaky in the benchmark.")
@@ -381,11 +372,11 @@ def score_command(
         str,
         typer.Option(
             "--time",
-            metavar="TIME",
-            help="Time of the fuzzer in one run, such as 90s, 10m or 2h; running its tests comes on top.",
+            metavar="DURATION",
+            help="Time of the fuzzer in one run: 90s, 10m, 2h. Running its tests comes on top.",
         ),
     ] = "2h",
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     repeats: Annotated[int, typer.Option(help="Number of runs.", min=1, metavar="N")] = 1,
     most_files: Annotated[
         int, typer.Option(help="Stop a run that has written more files than this.", min=1, metavar="N")
@@ -399,8 +390,8 @@ def score_command(
     must be absolute. What it prints is not read. After each run, its tests are
     run on the release in the order in which they were written; times are those of one process that runs
     each test as soon as it is written. A test belongs to the known bugs with its class, its first good
-    release and its key. DIR/score.json has the results; exhume bugs compare reads it. To resume a score that
-    was stopped or killed, repeat the command.
+    release and its key. DIR/score.json has the results; 'exhume bugs compare' reads it. To resume a score
+    that was stopped or killed, repeat the command.
     """
     family, release = _release(against)
     find_solver(against).check_starts()
@@ -448,7 +439,7 @@ def _show_score(fuzzer: Fuzzer) -> None:
 @group.command("compare")
 def compare_command(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR", help="Folders of exhume bugs score, one per fuzzer.")
+        list[Path], typer.Argument(metavar="DIR", help="Folders of 'exhume bugs score', one per fuzzer.")
     ],
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Also draw the bugs found over time.")
@@ -493,7 +484,7 @@ def _draw(fuzzers: list[Fuzzer], file: Path) -> None:
 @group.command("export")
 def export_command(
     target: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
-    folder: Folder = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     json: Json = False,
 ) -> None:
     """Export a benchmark: Parquet, SQLite, Croissant metadata, a data sheet and checksums.

@@ -14,7 +14,7 @@ from base.text import counted
 from corpus.store import Corpus
 from difftest.bugs.records import BUNDLED, Benchmark
 from difftest.errors import DifftestError
-from exhume.commands.options import Json, OptionalCorpus
+from exhume.commands.options import BenchmarkFolder, Json, OptionalCorpus
 from exhume.screens.console import out, print_json, progress, say
 from solvers.errors import EnvironmentProblem
 
@@ -26,15 +26,7 @@ def site_command(
             "--out", metavar="DIR", help="New folder, or that of an earlier site, which is replaced."
         ),
     ],
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--bugs",
-            metavar="BUGS",
-            help="Folder of the benchmark.  [default: the small one that comes with exhume]",
-            show_default=False,
-        ),
-    ] = BUNDLED,
+    folder: BenchmarkFolder = BUNDLED,
     corpus: OptionalCorpus = None,
     sql: Annotated[
         bool,

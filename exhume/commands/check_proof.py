@@ -16,7 +16,7 @@ from difftest.oracles.base import Observation
 from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
 from difftest.proofs.check import OUTCOMES, ProofCheck
 from difftest.triage.expectation import read_formula
-from exhume.commands.options import Json
+from exhume.commands.options import Json, RunLimit
 from exhume.screens.console import headline, out, print_json, progress, show_table
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -34,11 +34,9 @@ def check_proof_command(
             "  [default: the installed solvers that are independent of the one that gives the proofs]",
         ),
     ] = None,
-    seconds: Annotated[
-        float, typer.Option("--limit", metavar="SECONDS", help="Time limit per file and run.", min=0.1)
-    ] = 10.0,
+    seconds: RunLimit = 10.0,
     per_proof: Annotated[
-        float, typer.Option("--time", metavar="SECONDS", help="Time to check one proof.", min=0.1)
+        float, typer.Option("--time", metavar="SECONDS", help="Time limit to check one proof.", min=0.1)
     ] = 60.0,
     json: Json = False,
 ) -> None:

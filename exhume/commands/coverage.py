@@ -53,8 +53,7 @@ def coverage_command(
         ),
     ] = None,
     seconds: Annotated[
-        float,
-        typer.Option("--limit", help="Time limit of each question, in seconds.", min=0.1, metavar="N"),
+        float, typer.Option("--limit", metavar="SECONDS", help="Time limit of each question.", min=0.1)
     ] = 10.0,
     jobs: Jobs = 1,
     json: Json = False,

@@ -15,8 +15,8 @@ LedgerFile = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help=f"Ledger of findings; what it lists is counted but not reported.  [default: {LEDGER}, if it"
-        " exists]",
+        help="Ledger of findings. Campaigns count what it lists, but do not report it."
+        f"  [default: {LEDGER}, if it exists]",
         show_default=False,
     ),
 ]

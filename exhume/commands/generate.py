@@ -18,13 +18,11 @@ from exhume.commands.options import (
     Jobs,
     Json,
     OptionalCorpus,
-    OutFolder,
     RulesOption,
     Seed,
     Seeds,
     Settings,
     SkeletonsFrom,
-    StrategyName,
 )
 from exhume.screens.console import out, print_json, progress, say, show_table
 from generator import (
@@ -43,11 +41,15 @@ from solvers.registry import REFERENCES
 
 
 def generate_command(
-    out_folder: OutFolder,
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")
+    ],
     corpus: OptionalCorpus = None,
     count: Annotated[int, typer.Option(help="Number of tests.", min=1)] = 1000,
     seed: Seed = 1,
-    strategy: StrategyName = "skeletons",
+    strategy: Annotated[
+        str, typer.Option(metavar="NAME", help="Strategy that makes the tests; see 'exhume strategies'.")
+    ] = "skeletons",
     solvers: Annotated[
         str,
         typer.Option(help="Build tests only from formulas that all these solvers accept.", metavar="A,B"),
@@ -164,7 +166,8 @@ def strategies_command(json: Json = False) -> None:
 def label_command(
     corpus: OptionalCorpus = None,
     seeds: Annotated[
-        Path | None, typer.Option("--seeds", metavar="PATH", help=".smt2 file, or folder of them.")
+        Path | None,
+        typer.Option(metavar="PATH", help="Instead of --corpus: an .smt2 file, or a folder of them."),
     ] = None,
     jobs: Jobs = 1,
     json: Json = False,

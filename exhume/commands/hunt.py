@@ -153,7 +153,8 @@ def hunt_command(
     Findings are confirmed in a fresh process and stored as folders in DIR/findings and in the corpus. To
     resume a campaign, even after it was killed, repeat the command with the same DIR or use --resume.
     Ctrl-C finishes the running tests and shows the summary. Without --tests and --time, a hunt runs 1000
-    tests. Exit code 1: there are findings.
+    tests; without --corpus and --seeds, it uses the starter tracker's corpus. Exit code 1: there are
+    findings.
     """
     given = CampaignSettings(
         *(tuple(solver or ()), absolute(corpus), tests, duration, seed),

@@ -17,7 +17,7 @@ from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Jobs, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.wording import command_line
-from rules import MAX_RULES
+from rules import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
 from solvers.registry import REFERENCES
 
 
@@ -28,7 +28,7 @@ def import_command(
     corpus: CorpusFile,
     tracker: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Tracker that the files come from, if their paths do not name it."),
+        typer.Option(metavar="NAME", help="Tracker that the files come from, whatever their paths say."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -72,7 +72,7 @@ def learn_command(
     corpus: CorpusFile,
     min_support: Annotated[
         int, typer.Option(help="Keep a rule only if at least N formulas contain both of its sides.", min=1)
-    ] = 9,
+    ] = MIN_SUPPORT,
     min_confidence: Annotated[
         float,
         typer.Option(
@@ -81,7 +81,7 @@ def learn_command(
             min=0,
             max=1,
         ),
-    ] = 0.5,
+    ] = MIN_CONFIDENCE,
     probe: Annotated[
         bool, typer.Option(help=f"Check which formulas {' and '.join(REFERENCES)} accept.")
     ] = True,

@@ -23,7 +23,9 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of parallel proc
 CampaignFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
 ]
-OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")]
+RunLimit = Annotated[
+    float, typer.Option("--limit", metavar="SECONDS", help="Time limit of one run.", min=0.1)
+]
 _TEXT_SOLVERS = [family for family, profile in PROFILES.items() if profile.reads_scripts]
 SOLVER_HELP = (
     f"Solver to run: {', '.join(_TEXT_SOLVERS)}; a release, such as {OLD_RELEASE}; with options,"
@@ -46,12 +48,6 @@ RLimit = Annotated[
 ]
 OptionalCorpus = Annotated[
     Path | None, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
-]
-StrategyName = Annotated[
-    str,
-    typer.Option(
-        "--strategy", metavar="NAME", help="Strategy that makes the tests; see 'exhume strategies'."
-    ),
 ]
 RulesOption = Annotated[
     Literal["full", "coarse", "off"],
@@ -90,9 +86,19 @@ OfCampaign = Annotated[
     Path,
     typer.Argument(
         metavar="DIR",
-        help="Folder of the campaign: --out of hunt, replay or apifuzz.",
+        help="Folder of the campaign: --out of hunt, regress, replay or apifuzz.",
         exists=True,
         file_okay=False,
+    ),
+]
+BenchmarkFolder = Annotated[
+    Path,
+    typer.Option(
+        "--bugs",
+        metavar="BUGS",
+        help="Folder of the benchmark: --out of 'exhume bugs build'.  [default: the small one that comes"
+        " with exhume]",
+        show_default=False,
     ),
 ]
 

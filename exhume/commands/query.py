@@ -42,7 +42,9 @@ def query_command(
         Path | None, typer.Option("--out", metavar="FILE", help="Output file; required for parquet.")
     ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of rows.", min=1)] = 10_000,
-    deadline: Annotated[float, typer.Option(help="Time limit of the query, in seconds.", min=0.1)] = 30.0,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit of the query.", min=0.1)
+    ] = 30.0,
     json: Json = False,
 ) -> None:
     """Run a named query (see --list) or SQL on a corpus.

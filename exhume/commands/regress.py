@@ -25,6 +25,7 @@ from exhume.commands.hunt import (
     starter,
 )
 from exhume.commands.options import (
+    CampaignFolder,
     Jobs,
     Json,
     OptionalCorpus,
@@ -116,9 +117,7 @@ def regress_command(
     rlimit: RLimit = None,
     ledger: LedgerFile = None,
     earlier: Earlier = None,
-    out_folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for findings and state.")
-    ] = Path("exhume-regress"),
+    out_folder: CampaignFolder = Path("exhume-regress"),
     json: Json = False,
 ) -> None:
     """Hunt for what is new in a solver, compared with a base.

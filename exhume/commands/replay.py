@@ -42,7 +42,7 @@ from difftest.oracles import select
 from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import code_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, Oracles, known_before
-from exhume.commands.options import Jobs, Json, Seed, SolverSpecs
+from exhume.commands.options import Jobs, Json, RunLimit, Seed, SolverSpecs
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_outcomes, show_summary
@@ -67,9 +67,7 @@ def replay_command(
         Path | None,
         typer.Option("--corpus", metavar="FILE", help="Use the formulas of this corpus instead of files."),
     ] = None,
-    seconds: Annotated[
-        float, typer.Option("--limit", metavar="SECONDS", help="Time limit per file and solver.", min=0.1)
-    ] = 10.0,
+    seconds: RunLimit = 10.0,
     jobs: Jobs = 1,
     oracles: Oracles = None,
     out_folder: Annotated[

@@ -195,10 +195,14 @@ def test_command(
     finding: Annotated[
         Path, typer.Argument(metavar="FINDING", help="Folder of a finding.", exists=True, file_okay=False)
     ],
-    issue: Annotated[str, typer.Option(metavar="NUMBER", help="Number of the issue, for names.")] = "N",
+    issue: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Number of the issue, for the names of files.")
+    ] = "N",
     folder: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write the files below this folder, a checkout's."),
+        typer.Option(
+            "--out", metavar="DIR", help="Also write the files below this folder, such as a checkout."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

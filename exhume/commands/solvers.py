@@ -174,13 +174,13 @@ def build_command(
             help=f"A release, such as {OLD_RELEASE}, or NAME@PATH for the source in a git checkout.",
         ),
     ],
-    debug: Annotated[bool, typer.Option("--debug", help="With assertions and line numbers.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Build with assertions and line numbers.")] = False,
     sanitize: Annotated[
         str, typer.Option(metavar="NAMES", help="Sanitizers, separated by commas: address, undefined.")
     ] = "",
     coverage: Annotated[bool, typer.Option("--coverage", help="Count executed lines (gcov).")] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Compilers at a time. Default: one per core.")
+        int | None, typer.Option(help="Number of parallel compilers.  [default: one per core]", min=1)
     ] = None,
     json: Json = False,
 ) -> None:

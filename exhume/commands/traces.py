@@ -16,7 +16,7 @@ from apifuzz.trace import Trace, TraceError, print_trace
 from base.documents import to_document
 from base.errors import Exit
 from difftest import Limits
-from exhume.commands.options import Jobs, Json, parse_duration
+from exhume.commands.options import Jobs, Json, RunLimit, parse_duration
 from exhume.screens.console import out, print_json, say
 
 ModelFormat = Literal["table", "dot"]
@@ -30,14 +30,16 @@ OptionalSolver = Annotated[
     str | None,
     typer.Option("--solver", metavar="SPEC", help="Solver to use.  [default: the solver of the trace]"),
 ]
-Limit = Annotated[float, typer.Option(help="Time limit of a run, in seconds.", min=0.1)]
 Older = Annotated[
     bool, typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail.")
 ]
 
 
 def replay_command(
-    file: TraceArgument, solver: OptionalSolver = None, limit: Limit = RUN_LIMITS.seconds, json: Json = False
+    file: TraceArgument,
+    solver: OptionalSolver = None,
+    limit: RunLimit = RUN_LIMITS.seconds,
+    json: Json = False,
 ) -> None:
     """Repeat the calls of a trace or finding.
 
@@ -93,7 +95,7 @@ def minimise_command(
         str, typer.Option("--time", metavar="DURATION", help="Stop after this wall time: 90s, 5m, 1h.")
     ] = "5m",
     jobs: Jobs = 1,
-    limit: Limit = RUN_LIMITS.seconds,
+    limit: RunLimit = RUN_LIMITS.seconds,
     older: Older = True,
     json: Json = False,
 ) -> None:
