@@ -16,7 +16,7 @@ from difftest.errors import DifftestError
 from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
 from solvers.specs import Solver
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
@@ -29,20 +29,7 @@ LACKS = "def other():\n    pass\n"
 def finding(path: Path, fault: Fault, script: str | None = SCRIPT, setup: Setup | None = None) -> Path:
     path.mkdir(exist_ok=True)
     files = {} if script is None else {"script.py": script}
-    setup = setup or Setup("bitwuzla")
-    seen = Seen(
-        fault,
-        f"{fault.kind}|x",
-        TRACE,
-        TRACE,
-        True,
-        setup,
-        "0.5.0",
-        {"seed": 1, "run": 2},
-        "",
-        Description({}, files),
-    )
-    return file_finding(path, seen).path
+    return file_finding(path, fault, TRACE, setup or Setup("bitwuzla"), Description({}, files))
 
 
 @pytest.fixture

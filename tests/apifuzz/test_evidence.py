@@ -20,7 +20,7 @@ from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.store import read_findings, update_finding
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 
 CALLS = read_trace(
     """exhume-trace 1 cvc5 1
@@ -152,11 +152,6 @@ def test_a_real_disagreement_is_settled_by_own_words() -> None:
 # In the finding
 
 
-def seen(setup: Setup, fault: Fault, description: Description = Description()) -> Seen:  # noqa: B008
-    origin = {"seed": 1, "run": 2}
-    return Seen(fault, f"{fault.kind}|x", CALLS, CALLS, True, setup, "1.0", origin, "printed", description)
-
-
 def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
     settled = {
         "guilty": "cvc5",
@@ -164,7 +159,7 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
         "evidence": ["z3 says sat", "against cvc5: it"],
     }
     files = {"script.py": "import cvc5\n\nv1 = cvc5.Solver()\nv1.check()\n"}
-    path = file_finding(tmp_path, seen(BOTH, DIFFER, Description(settled, files))).path
+    path = file_finding(tmp_path, DIFFER, CALLS, BOTH, Description(settled, files))
     data = json.loads((path / "finding.json").read_text())
     assert {name: data[name] for name in settled} == settled
     assert [entry["name"] for entry in data["solvers"]] == ["cvc5", "z3"]
@@ -203,7 +198,7 @@ def test_titles_say_what_goes_wrong_in_which_call(
     solver: str, fault: Fault, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
-    path = file_finding(tmp_path, seen(Setup(solver), fault)).path
+    path = file_finding(tmp_path, fault, CALLS, Setup(solver))
     found = FindingFolder.read(path)
     # What the options of a program are is not known.
     assert title_of(found) == title + " with fp-exp=true" * ("=" not in solver)
@@ -217,7 +212,7 @@ def test_titles_say_what_goes_wrong_in_which_call(
 
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
-    path = file_finding(tmp_path, seen(Setup("z3"), reported("rejected", "assert", "no"))).path
+    path = file_finding(tmp_path, reported("rejected", "assert", "no"), CALLS, Setup("z3"))
     data = json.loads((path / "finding.json").read_text())
     for name in ("solvers", "guilty", "reason", "evidence"):
         del data[name]
@@ -238,7 +233,7 @@ def test_text_comes_first_where_it_shows_the_error(tmp_path: Path, monkeypatch: 
     for shows in (False, True):
         described = Description({"text_shows": shows}, files)
         (tmp_path / str(shows)).mkdir()
-        path = file_finding(tmp_path / str(shows), seen(Setup("z3"), fault, described)).path
+        path = file_finding(tmp_path / str(shows), fault, CALLS, Setup("z3"), described)
         found = FindingFolder.read(path)
         text = (path / "report.md").read_text()
         file = "formula.smt2" if shows else "script.py"

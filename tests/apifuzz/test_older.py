@@ -21,7 +21,7 @@ from difftest.triage.evidence import Evidence
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
 from solvers.specs import Solver
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
 OWN = 8
@@ -169,8 +169,7 @@ def test_a_report_says_which_releases_show_it(
     texts = described(Setup("bitwuzla"), "bitwuzla", monkeypatch)
     assert texts.facts["guilty"] == "bitwuzla"
     monkeypatch.setattr(folder, "find_solver", missing)
-    seen = Seen(FAULT, "x", TRACE, TRACE, True, Setup("bitwuzla"), "0.8.0", {"seed": 1, "run": 2}, "", texts)
-    path = file_finding(tmp_path, seen).path
+    path = file_finding(tmp_path, FAULT, TRACE, Setup("bitwuzla"), texts)
     report = (path / "report.md").read_text()
     assert (
         "- bitwuzla 0.4.0 does not show it\n- first affected release: bitwuzla 0.5.0"

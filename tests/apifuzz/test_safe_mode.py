@@ -14,7 +14,7 @@ from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.triage.evidence import Evidence
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 
 DIES = Fault(CRASH, "check-sat", "SIGSEGV in check-sat", None, "SIGSEGV")
 PROGRAM = """import os, signal, cvc5
@@ -86,8 +86,7 @@ def test_what_is_known_of_safe_mode_stands_in_the_report(
     with _Programmed(setup) as runner:
         texts = describe(runner, trace, DIES, older=False)
     assert tried[1:] == [asked] * bool(asked)
-    seen = Seen(DIES, "x", trace, trace, True, setup, "1", {"seed": 1, "run": 2}, "", texts)
-    report = (file_finding(tmp_path, seen).path / "report.md").read_text("utf-8")
+    report = (file_finding(tmp_path, DIES, trace, setup, texts) / "report.md").read_text("utf-8")
     assert ("Safe mode: " in report) == bool(words)
     assert f"Safe mode: {words}\n" in report or not words
     assert ("safe_mode" in texts.facts) == ("cvc5" in solvers)

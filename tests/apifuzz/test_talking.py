@@ -22,7 +22,7 @@ from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 
 SOLVER = Path(__file__).with_name("little_solver.py")
 COMMAND = shlex.join([sys.executable, "-I", str(SOLVER)])
@@ -148,10 +148,7 @@ def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pyte
     fault = reported("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
     files = {"script.py": dressed(calls, fault)}
     assert files["script.py"].startswith('"""') and files["script.py"].endswith(calls)
-    seen = Seen(
-        fault, "x", trace, trace, True, LITTLE, "1.0", {"seed": 1, "run": 2}, "", Description({}, files)
-    )
-    path = file_finding(tmp_path, seen).path
+    path = file_finding(tmp_path, fault, trace, LITTLE, Description({}, files))
     text = (path / "report.md").read_text()
     # It can be run as it is.
     assert f"```python\n{files['script.py']}```" in text

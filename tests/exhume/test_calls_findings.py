@@ -19,7 +19,7 @@ from difftest import DifftestError
 from difftest.campaign.state import CampaignState
 from difftest.campaign.store_findings import record_finding
 from difftest.campaign.stored import Changes
-from tests.apifuzz.filing import Seen, file_finding
+from tests.apifuzz.filing import file_finding
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 
 TRACE = read_trace(
@@ -48,11 +48,8 @@ def finding(
 ) -> Path:
     inside = out / "findings"
     inside.mkdir(parents=True, exist_ok=True)
-    key = fault.stem("z3")
-    origin = {"seed": 3, "run": 7}
     described = Description(facts or {}, {name.replace("_", "."): text for name, text in files.items()})
-    seen = Seen(fault, key, TRACE, TRACE, True, setup or Setup("z3"), "5", origin, "printed", described)
-    return file_finding(inside, seen).path
+    return file_finding(inside, fault, TRACE, setup or Setup("z3"), described, fault.stem("z3"))
 
 
 @pytest.fixture(autouse=True)
