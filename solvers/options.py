@@ -84,10 +84,11 @@ class KnownOption:
 class OptionTable:
     """The contents of one solver's file.
 
-    ``checked_against`` is the release it was written for. With ``flags`` an option is switched on by its name
-    and off by ``no-`` and its name. The settings in ``tactic_settings`` take a sequence of tactics.
-    ``simplifiers`` keep satisfiability. ``left_out``: why a tactic or a simplifier is not used. ``seen``: the
-    options that only a pattern covers, of the release that the file was checked against.
+    ``checked_against`` is the release it was written for. With ``flags`` an option is switched on by its
+    name and off by ``no-`` and its name. Those in ``threaded`` make runs differ in time. The settings in
+    ``tactic_settings`` take a sequence of tactics. ``simplifiers`` keep satisfiability. ``left_out``: why
+    a tactic or a simplifier is not used. ``seen``: the options that only a pattern covers, of the release
+    that the file was checked against.
     """
 
     family: str
@@ -97,6 +98,7 @@ class OptionTable:
     first_tactics: tuple[str, ...] = ()
     last_tactics: tuple[str, ...] = ()
     flags: bool = False
+    threaded: frozenset[str] = frozenset()
     simplifiers: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
@@ -162,6 +164,7 @@ def option_table(family: str) -> OptionTable:
         tuple(tactics.get("first", ())),
         tuple(tactics.get("last", ())),
         data.get("flags", False),
+        frozenset(data.get("threaded", ())),
         tuple(tactics.get("simplifiers", ())),
         {name: why for why, names in tactics.get("left-out", {}).items() for name in names},
         frozenset(data.get("seen", "").split()),

@@ -200,7 +200,9 @@ class _Hunt:
         self.schedule = schedule
         self.has_tests = True
         self.options = options
-        self.modes = Modes(solvers, options.modes, options.seed, options.mode_share, options.modes_first)
+        self.modes = Modes(
+            *(solvers, options.modes, options.seed, options.mode_share, options.modes_first, options.by_work)
+        )
         self.executor = InOrder(executor) if options.by_work else executor
         self.stop = stop
         self.state = state

@@ -141,8 +141,9 @@ def base_name(name: str, names: Collection[str]) -> str:
 class Modes:
     """The modes of one hunt: ``share`` of its tests run one of ``solvers`` under options of ``kinds``.
 
-    The base that another solver is compared with gets the options of that one, and these are such that both
-    have them. The settings of the options ``first`` come before others.
+    The base that another solver is compared with gets the options of that one, and these are such that
+    both have them. The settings of the options ``first`` come before others. ``by_work``: without those
+    under which a run depends on time.
     """
 
     def __init__(
@@ -152,6 +153,7 @@ class Modes:
         seed: int = 0,
         share: float = DEFAULT_SHARE,
         first: Collection[str] = (),
+        by_work: bool = False,
     ) -> None:
         if not 0 <= share <= 1:
             raise DifftestError(f"the share of tests under options must be from 0 to 1, not {share}")
@@ -159,6 +161,7 @@ class Modes:
         self.kinds = kinds
         self.seed = seed
         self.first = frozenset(first)
+        self.by_work = by_work
         self.share = 0.0 if kinds is ModeKind.DEFAULT else share
         self._lists: dict[str, ModeList] = {}
         self.refused: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -192,6 +195,9 @@ class Modes:
         found = self._lists[solver.name]
         source = _source(self.seed, solver.name, part, turn)
         singles = self._singles(found)
+        if self.by_work:
+            threaded = option_table(solver.family).threaded
+            singles = tuple(setting for setting in singles if split_option(setting)[0] not in threaded)
         if self._rows(found) and (not singles or turn % _TACTIC_EVERY == _TACTIC_EVERY - 1):
             row = random_row(found.first_tactics, found.last_tactics, source)
             return (f"{source.choice(found.tactic_settings)}={row}",)

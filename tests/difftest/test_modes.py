@@ -133,6 +133,14 @@ def test_what_a_hunt_tries_by_default_keeps_answers_that_count() -> None:
     assert any(not solver.answers_are_trusted for solver in tried)
 
 
+def test_where_work_is_limited_no_option_lets_time_decide() -> None:
+    def tried(by_work: bool) -> set[str]:
+        modes = Modes(SOLVERS[:1], ModeKind.OPTIONS, seed=5, share=1.0, by_work=by_work)
+        return {split_option(o)[0] for turn in range(600) for o in modes.options_for(SOLVERS[0], "s/", turn)}
+
+    assert tried(False) - tried(True) == {"parallel.enable"}
+
+
 def test_a_release_that_cannot_list_its_options_runs_under_its_defaults() -> None:
     silent = replace(find_solver("z3"), argv=("/bin/false",))
     modes = Modes([silent], ModeKind.ALL, share=1.0)
