@@ -717,7 +717,7 @@ def test_the_summary_has_the_keys_that_machines_read(make_test: Make, honest: So
     counts = ["tests", "decided", "seconds", "cpu_seconds", "solver_seconds", "outcomes", "models_crossed"]
     counts += ["duplicates", "unconfirmed", "refusals", "findings", "strategies", "statistics"]
     assert list(document) == counts
-    assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "path"]
+    assert list(document["findings"][0]) == ["id", "class", "solver", "key", "known", "young", "path"]
     assert set(document["outcomes"]["honest"]) == {str(outcome) for outcome in Outcome}
 
 
