@@ -33,17 +33,9 @@ from smtlib import BOOL, INT, REAL, Sort, default_theories, make_sort
 from smtlib.sorts import array, bit_vector, floating_point
 from tests.apifuzz.kits import EngineKit
 
+pytestmark = pytest.mark.usefixtures("own_context_only")
+
 SEEDS = range(12)
-
-
-@pytest.fixture(autouse=True)
-def _own_context_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Terms of the process's main context among those of a run's would end in a crash sooner or later."""
-
-    def refuse() -> None:
-        raise AssertionError("the main context was used")
-
-    monkeypatch.setattr(z3.z3, "main_ctx", refuse)
 
 
 class Kit(EngineKit):

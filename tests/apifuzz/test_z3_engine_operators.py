@@ -15,6 +15,8 @@ from smtlib import BOOL, INT, REAL, STRING, Signature, Sort, default_theories, m
 from smtlib.signature import SortPattern
 from smtlib.sorts import REGLAN, ROUNDING_MODE, array, bit_vector, floating_point
 
+pytestmark = pytest.mark.usefixtures("own_context_only")
+
 UNICODE = make_sort("Unicode")
 
 
@@ -52,16 +54,6 @@ def engine() -> Z3Engine:
     made.random.seed(1)
     made.new()
     return made
-
-
-@pytest.fixture(autouse=True)
-def _own_context_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Terms of the process's main context among those of a run's would end in a crash sooner or later."""
-
-    def refuse() -> None:
-        raise AssertionError("the main context was used")
-
-    monkeypatch.setattr(z3.z3, "main_ctx", refuse)
 
 
 def known() -> list[Signature]:

@@ -24,6 +24,8 @@ from apifuzz.trace import Trace, TraceError, read_trace
 from tests.apifuzz.counting import api_functions, calls_counted
 from tests.sizes import size
 
+pytestmark = pytest.mark.usefixtures("own_context_only")
+
 HEADER = """exhume-trace 1 z3 1
 1 new
 3 set-option produce-unsat-cores true
@@ -84,14 +86,6 @@ AFTER = {
     "z3:congruence": ("assert t8", "check-sat", "z3:congruence t3 t5"),
 }
 """Actions that ask about an answer."""
-
-
-@pytest.fixture(autouse=True)
-def _own_context_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
-        raise AssertionError("the main context was used")
-
-    monkeypatch.setattr(z3.z3, "main_ctx", refuse)
 
 
 def trace(*calls: str, seed: int = 0) -> Trace:
