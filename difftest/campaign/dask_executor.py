@@ -120,7 +120,16 @@ class DaskExecutor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Drop what is not done and let the cluster go; solvers still running end with their batch."""
+        for sent in self._sent.values():
+            for future in sent.futures:
+                with contextlib.suppress(Exception):
+                    future.cancel()
+        self._sent.clear()
+        with contextlib.suppress(Exception):
+            self._client.unregister_worker_plugin(self._name)
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=5)
 
     @property
     def jobs(self) -> int:
@@ -162,18 +171,6 @@ class DaskExecutor:
         if self._notices_due:
             return self._notices_due.popleft()
         return self._results.popleft() if self._results else None
-
-    def close(self) -> None:
-        """Drop what is not done and let the cluster go; solvers still running end with their batch."""
-        for sent in self._sent.values():
-            for future in sent.futures:
-                with contextlib.suppress(Exception):
-                    future.cancel()
-        self._sent.clear()
-        with contextlib.suppress(Exception):
-            self._client.unregister_worker_plugin(self._name)
-        with contextlib.suppress(Exception):
-            self._client.close(timeout=5)
 
     def _batch_size(self) -> int:
         return max(1, min(_MAX_BATCH, int(_BATCH_SECONDS / self._seconds_per_test)))

@@ -486,7 +486,11 @@ class LocalExecutor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        # This is quick, so Ctrl-C only restarts it: no process of the pool may be left behind.
+        try:
+            self._end()
+        except KeyboardInterrupt:
+            self._end()
 
     def submit(self, task: Task) -> None:
         """Hand in a task; it is done when a worker is free."""
@@ -501,17 +505,8 @@ class LocalExecutor:
         except queue.Empty:
             return None
 
-    def close(self) -> None:
-        """Drop what is not done, end what runs, and wait for the workers.
-
-        This is quick, so Ctrl-C only restarts it: no process of the pool may be left behind.
-        """
-        try:
-            self._end()
-        except KeyboardInterrupt:
-            self._end()
-
     def _end(self) -> None:
+        """Drop what is not done, end what runs, and wait for the workers."""
         with contextlib.suppress(queue.Empty):
             while True:
                 self._tasks.get_nowait()

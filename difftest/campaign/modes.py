@@ -103,22 +103,17 @@ Options = tuple[tuple[str, ...], ...]
 """What a test adds to the options of each solver of a hunt."""
 
 
-def under_options(solvers: Sequence[Solver], options: Options) -> tuple[Solver, ...]:
-    """The solvers with what ``Modes.choose`` chose for a test."""
-    if not options:
-        return tuple(solvers)
-    return tuple(solver.with_options(added) for solver, added in zip(solvers, options, strict=True))
-
-
 def for_test(solvers: Sequence[Solver], options: Options, own: Sequence[str]) -> tuple[Solver, ...]:
     """The solvers for one test: with what ``Modes.choose`` chose, else with the test's ``own`` options, as
     far as all that are known by name have them.
     """
-    if options or not own:
-        return under_options(solvers, options)
-    known = [solver for solver in solvers if solver.family in PROFILES]
-    taken = tuple(o for o in own if all(_takes(solver, o) for solver in known))
-    return under_options(solvers, tuple(taken if solver in known else () for solver in solvers))
+    if not options and own:
+        known = [solver for solver in solvers if solver.family in PROFILES]
+        taken = tuple(o for o in own if all(_takes(solver, o) for solver in known))
+        options = tuple(taken if solver in known else () for solver in solvers)
+    if not options:
+        return tuple(solvers)
+    return tuple(solver.with_options(added) for solver, added in zip(solvers, options, strict=True))
 
 
 def _takes(solver: Solver, option: str) -> bool:

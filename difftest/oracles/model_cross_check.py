@@ -60,23 +60,13 @@ def look(seen: Observation) -> list[Candidate]:
     """One candidate per model that another solver refutes."""
     found = []
     for cross_check in seen.cross_checks:
-        for judge in cross_check.refuted_by:
-            if judge == cross_check.owner:
-                continue
+        owner, check = cross_check.owner, cross_check.check
+        if (judge := next((name for name in cross_check.refuted_by if name != owner), None)) is not None:
             reason = f"{judge} says unsat to the formula with its model inserted"
-            evidence = (f"{cross_check.owner}: {reason}",)
+            evidence = (f"{owner}: {reason}",)
             found.append(
-                seen.accuse(
-                    "invalid-model",
-                    cross_check.owner,
-                    reason,
-                    cross_check.check,
-                    judge,
-                    "model-cross-check",
-                    evidence,
-                )
+                seen.accuse("invalid-model", owner, reason, check, judge, "model-cross-check", evidence)
             )
-            break
     return found
 
 

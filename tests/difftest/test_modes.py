@@ -19,7 +19,7 @@ from difftest import (
     find_solvers,
     parse_spec,
 )
-from difftest.campaign.modes import ModeKind, Modes, base_name, for_test, mode_list, under_options
+from difftest.campaign.modes import ModeKind, Modes, base_name, for_test, mode_list
 from solvers.options import OptionClass, option_table, split_option
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -45,13 +45,13 @@ def runners() -> Iterator[tuple[Runner, Runner]]:
 
 
 def chosen(modes: Modes, index: int) -> tuple[Solver, ...]:
-    return under_options(modes.solvers, modes.choose("s", "", index))
+    return for_test(modes.solvers, modes.choose("s", "", index), ())
 
 
 def test_the_default_kind_changes_nothing() -> None:
     modes = Modes(SOLVERS)
     assert all(modes.choose("s", "", index) == () for index in range(100))
-    assert under_options(SOLVERS, ()) == tuple(SOLVERS)
+    assert for_test(SOLVERS, (), ()) == tuple(SOLVERS)
 
 
 def test_the_share_of_tests_under_options_is_as_asked_and_the_first_is_not() -> None:
@@ -74,7 +74,7 @@ def test_one_solver_at_a_time_and_in_turn() -> None:
 def test_a_test_has_the_same_modes_whoever_asks_and_another_seed_has_others() -> None:
     def names(seed: int, order: list[int]) -> dict[int, list[str]]:
         modes = Modes(SOLVERS, ModeKind.ALL, seed, share=0.5)
-        return {i: [s.name for s in under_options(SOLVERS, modes.choose("s", "Int", i))] for i in order}
+        return {i: [s.name for s in for_test(SOLVERS, modes.choose("s", "Int", i), ())] for i in order}
 
     assert names(1, list(range(300))) == names(1, list(reversed(range(300))))
     assert names(1, list(range(300))) != names(2, list(range(300)))
