@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from pathlib import Path
 
@@ -16,3 +17,13 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser of options whose help begins with the docstring of a script, as it is written there."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def shuffled_formulas(folder: Path) -> list[Path]:
+    """The formulas below a folder in an order of chance, the same every time. Exit code 2 without any."""
+    files = sorted(folder.rglob("*.smt2"))
+    random.Random(0).shuffle(files)
+    if not files:
+        print(f"{folder}: no formulas", file=sys.stderr)
+        sys.exit(2)
+    return files

@@ -8,6 +8,7 @@ continue on another machine, ``rows.parquet`` alone is enough.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -505,6 +506,15 @@ def _cell(value: Any) -> Any:
 
 
 # The command line
+
+
+def parser_of(doc: str | None) -> argparse.ArgumentParser:
+    """A parser with the options that all experiments have; its help begins with a script's docstring."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the experiment")
+    parser.add_argument("--time-left", metavar="TIME", help="end after this time, such as 60m")
+    parser.add_argument("--json", action="store_true", help="print the rows as one JSON document")
+    return parser
 
 
 def run(main: Callable[[], int]) -> NoReturn:
