@@ -6,17 +6,16 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.key import Key, count_under
 from difftest.triage.kinds import title_of
 
 
-def overview(found: Sequence[FindingRecord]) -> tuple[list[dict[str, Any]], list[tuple[list[str], str]]]:
+def overview(found: Sequence[FindingFolder]) -> tuple[list[dict[str, Any]], list[tuple[list[str], str]]]:
     """A row per finding, as ``triage --json`` lists it, and groups of ids that may have the same cause, each
     with what they share.
     """
-    rows = [finding_row(record) for record in found]
+    rows = list(map(finding_row, found))
     groups = [(group, "key") for group in one_key(rows)]
     groups += [(group, "class, theories and releases") for group in maybe_one_cause(rows)]
     groups += [(group, "operators (all have those of the first)") for group in grown_from_one(rows)]
@@ -26,16 +25,15 @@ def overview(found: Sequence[FindingRecord]) -> tuple[list[dict[str, Any]], list
     return rows, groups
 
 
-def finding_row(record: FindingRecord) -> dict[str, Any]:
+def finding_row(found: FindingFolder) -> dict[str, Any]:
     """One finding as ``triage --json`` lists it; what is not known is null."""
-    found = FindingFolder.read(record.path)
     before, after = found.size
     bisection = found.bisection
     return {
-        "id": record.id,
-        "class": record.finding_class,
+        "id": str(found.data["id"]),
+        "class": str(found.data["class"]),
         "kind": found.kind,
-        "solver": record.solver,
+        "solver": str(found.data["solver"]),
         "key": found.key,
         "title": title_of(found),
         "theories": list(found.theories),
@@ -52,7 +50,7 @@ def finding_row(record: FindingRecord) -> dict[str, Any]:
         "duplicates": found.duplicates,
         "resembles": found.data.get("resembles"),
         "file": found.origin or None,
-        "path": str(record.path),
+        "path": str(found.path),
     }
 
 

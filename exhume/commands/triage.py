@@ -126,9 +126,8 @@ def triage_command(
         file = ledger_file(file)
     folders = [FindingFolder.read(record.path) for record in found]
     due = queue(folders, Ledger.read(file) if file else Ledger(), per_week, datetime.date.today())
-    by_path = {record.path: record for record in found}
-    found = [by_path[one.folder.path] for one in due]
-    rows, groups = overview(found)
+    folders = [one.folder for one in due]
+    rows, groups = overview(folders)
     for row, one in zip(rows, due, strict=True):
         entry = None if one.entry is None else {"state": str(one.entry.state), "at": one.entry.at}
         row |= {"tracker": one.tracker, "ledger": entry, "report_now": one.now, "private": one.private}
@@ -149,11 +148,11 @@ def triage_command(
             "report",
             "folder",
         ],
-        [_cells(record, row, one.words) for record, row, one in zip(found, rows, due, strict=True)],
+        [_cells(row, one.words) for row, one in zip(rows, due, strict=True)],
         frozenset({3}),
         shrink=2,
     )
-    out.print(f"{counted(len(rows), 'finding')} in {found[0].path.parent}")
+    out.print(f"{counted(len(rows), 'finding')} in {folders[0].path.parent}")
     for row in rows:
         if row["file"]:
             out.print(f"{Path(row['path']).name} is from {shortest(row['file'])}")
@@ -164,7 +163,7 @@ def triage_command(
         names = [named[identity] for identity in group[:_MOST_NAMED]]
         names += [f"{len(group) - len(names)} more (see --json)"] * (len(group) > len(names))
         out.print(f"may have the same cause, by {sign}: {', '.join(names)}")
-    for line in still_to_do([FindingFolder.read(record.path) for record in found], str(folder)):
+    for line in still_to_do(folders, str(folder)):
         say(line)
     say(f"next: {command_line('report', folder)}")
 
@@ -225,7 +224,7 @@ def _merge(folder: Path) -> list[Merge]:
         return []
 
 
-def _cells(record: FindingRecord, row: dict[str, Any], report: str) -> list[str]:
+def _cells(row: dict[str, Any], report: str) -> list[str]:
     before, after = row["size"], row["reduced_size"]
     size = f"{before} to {after}" if after is not None else str(before)
     if not row["bisected"]:
@@ -236,4 +235,5 @@ def _cells(record: FindingRecord, row: dict[str, Any], report: str) -> list[str]
     near = row["resembles"]
     resembles = "-" if near is None else ", ".join(r["issue"] for r in near[:2]) or "nothing known"
     solver = row["solver"] if row["guilty"] in (None, row["solver"]) else f"{row['solver']} ({row['guilty']})"
-    return [row["class"], solver, cause(row["key"]), size, affected, resembles, report, record.path.name]
+    where, name = cause(row["key"]), Path(row["path"]).name
+    return [row["class"], solver, where, size, affected, resembles, report, name]

@@ -16,7 +16,7 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
 from difftest.triage.folder import FindingFolder
 from difftest.triage.overview import overview
-from difftest.triage.store import findings_of
+from difftest.triage.store import findings_of, folders_of
 from exhume.pages.report import write_page
 from generator.strategy import GeneratedTest
 from tests.apifuzz.test_runs import DRAWING, bare, double
@@ -65,7 +65,7 @@ def test_both_kinds_are_found_in_one_campaign(fake: Fake, tmp_path: Path, bandit
     assert sum(arm.tests for arm in campaign.arms) == summary.tests == 60
     assert {row.strategy for row in campaign.findings} == {"formulas", "api"}
     assert campaign.statistics["calls"]["calls"] > 0
-    rows, _ = overview(findings_of(tmp_path))
+    rows, _ = overview(folders_of(tmp_path))
     assert {row["kind"] for row in rows} == {"formula", "calls"}
     page = write_page(tmp_path, findings_of(tmp_path), tmp_path / "report.html")
     text = page.path.read_text()
