@@ -59,10 +59,11 @@ def check_reports(files: Iterable[Path], ledger: Ledger, corpus: Corpus | None) 
     reports = {file: Written.read(file) for file in files}
     found: dict[Path, list[Complaint]] = {file: list(complaints_about(r)) for file, r in reports.items()}
     for file, report in reports.items():
+        finding = FindingFolder.read(file.parent) if (file.parent / DOCUMENT).is_file() else None
         found[file] += [Complaint("policy", what) for what in _policies(report)]
-        found[file] += [Complaint("ledger", what) for what in _in_ledger(file, report, ledger)]
+        found[file] += [Complaint("ledger", what) for what in _in_ledger(finding, report, ledger)]
         if corpus is not None:
-            found[file] += [Complaint("known issue", what) for what in _in_corpus(file, report, corpus)]
+            found[file] += [Complaint("known issue", what) for what in _in_corpus(finding, report, corpus)]
     for file, what in (*_twice(reports), *_too_many(reports)):
         found[file].append(Complaint("together", what))
     return [CheckedReport(file, tuple(complaints)) for file, complaints in found.items()]
@@ -91,20 +92,17 @@ def _applies(policy: Policy, report: Written) -> bool:
     )
 
 
-def _in_ledger(file: Path, report: Written, ledger: Ledger) -> Iterator[str]:
+def _in_ledger(finding: FindingFolder | None, report: Written, ledger: Ledger) -> Iterator[str]:
     """The entry of the finding's key, or of a report with this title."""
-    titled = next((entry for entry in ledger.entries if entry.title == report.title != ""), None)
-    entry = titled
-    if (file.parent / DOCUMENT).is_file():
-        found = FindingFolder.read(file.parent)
-        entry = ledger.silencing_finding(found) or titled
+    entry = ledger.silencing_finding(finding) if finding is not None else None
+    entry = entry or next((one for one in ledger.entries if one.title == report.title != ""), None)
     if entry is not None:
         yield f"the ledger lists it: {entry}"
 
 
-def _in_corpus(file: Path, report: Written, corpus: Corpus) -> Iterator[str]:
+def _in_corpus(finding: FindingFolder | None, report: Written, corpus: Corpus) -> Iterator[str]:
     """Issues that are probably about the same fault and that the report does not name."""
-    sought = sought_of(file, report)
+    sought = _sought(finding, report)
     if not telling_operators(sought.text):
         # Any formula of Booleans is like any other.
         sought = replace(sought, text="")
@@ -116,11 +114,10 @@ def _in_corpus(file: Path, report: Written, corpus: Corpus) -> Iterator[str]:
             yield f"look at {near.issue}{title}: {near.why}; name it in the notes if it is related"
 
 
-def sought_of(file: Path, report: Written) -> Sought:
-    """What is looked for of a report: that of its finding's folder, if there is one."""
-    if (file.parent / DOCUMENT).is_file():
-        found = FindingFolder.read(file.parent)
-        return replace(Sought.of(found), bug_class=str(found.data["class"]))
+def _sought(finding: FindingFolder | None, report: Written) -> Sought:
+    """What is looked for of a report: that of its finding, if there is one."""
+    if finding is not None:
+        return replace(Sought.of(finding), bug_class=str(finding.data["class"]))
     printed = report.section(Section.ACTUAL)
     frame = _FRAME.search(report.section(Section.STACK))
     source = _SOURCE.search(f"{report.title}\n{printed}")
