@@ -15,7 +15,6 @@ class CorpusError(ExhumeError):
 
     def __init__(self, message: str, path: Path | None = None) -> None:
         super().__init__(message)
-        self.message = message
         self.path = path
 
 
@@ -54,10 +53,6 @@ class StorageFull(CorpusError):
 
 class ReadOnly(CorpusError):
     """A write to a corpus that was opened for reading."""
-
-
-class BadReference(CorpusError):
-    """A row names another row that does not exist."""
 
 
 class QueryError(CorpusError):

@@ -7,7 +7,7 @@ are accepted by the reporter's solver but not by others.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from base.steps import Tick, nothing
@@ -40,10 +40,6 @@ class LearnReport:
     left_out: int
     has_pairs: bool
     skipped: dict[str, int]
-
-    def to_json(self) -> dict[str, object]:
-        """All fields as JSON."""
-        return asdict(self)
 
 
 def learn(

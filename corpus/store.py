@@ -22,7 +22,6 @@ import duckdb
 from base.waiting import PATIENCE
 from corpus import schema
 from corpus.errors import (
-    BadReference,
     CorpusDamaged,
     CorpusError,
     CorpusLocked,
@@ -160,13 +159,6 @@ class Corpus:
             self._columns[table] = {name: kind for name, kind, *_ in self.rows(f"describe {table}")}
         return self._columns[table]
 
-    def text(self, text_id: int) -> str:
-        """A stored text."""
-        body = self.scalar("select body from text where id = ?", [text_id])
-        if body is None:
-            raise BadReference(f"{self.path} holds no text {text_id}", self.path)
-        return str(body)
-
     # Writing
 
     @contextlib.contextmanager
@@ -295,7 +287,7 @@ class Corpus:
                 whole.append(table)
             except CorpusDamaged as damaged:
                 problems.append(f"table {table} cannot be read")
-                why = damaged.message
+                why = str(damaged)
         if problems:
             problems += [f"readable: {', '.join(whole) or 'no table'}", why]
         return problems

@@ -6,7 +6,7 @@ import re
 import time
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -171,10 +171,6 @@ class RefreshReport:
     trackers: list[TrackerReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     exit_code: int = 0
-
-    def to_json(self) -> dict[str, object]:
-        """All fields as JSON."""
-        return asdict(self)
 
     def summary(self) -> str:
         """The report in one line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -138,7 +139,7 @@ def _say_why_no_rules(report: LearnReport, min_support: int, min_confidence: flo
 def show_learned(report: LearnReport, totals: dict[str, int], json: bool) -> None:
     """Print what was learned."""
     if json:
-        print_json({**totals, **report.to_json()})
+        print_json({**totals, **asdict(report)})
         return
     out.print(
         f"{counted(totals['skeletons'], 'skeleton')}, {counted(totals['atoms'], 'atom')},"

@@ -206,7 +206,7 @@ def refresh_command(
     for problem in report.problems:
         say(f"exhume: {problem}")
     if json:
-        print_json(report.to_json())
+        print_json(asdict(report))
     else:
         out.print(report.summary())
     if report.exit_code:

@@ -106,7 +106,7 @@ def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
         atoms = {row[0]: atom_of(row) for row in corpus.rows(ATOMS)}
         skeletons = {Skeleton.parse(text) for (text,) in corpus.rows("select text from skeleton")}
         found = set()
-        for text in (corpus.text(i) for (i,) in corpus.rows("select text_id from formula")):
+        for (text,) in corpus.rows("select body from formula join text on text.id = text_id"):
             for assertion in decompose_script(check_script(read_script(text))):
                 assert assertion.skeleton in skeletons
                 for atom in assertion.atoms:
@@ -241,7 +241,6 @@ def test_learning_ends_in_rules_and_learning_again_changes_nothing(corpus: Corpu
         assert learn(corpus, min_support=9).rules == 0
         with pytest.raises(ValueError, match="confidence"):
             learn(corpus, min_confidence=2)
-        assert again.to_json()["rules"] == again.rules
 
 
 def test_learning_an_empty_corpus_gives_nothing(tmp_path: Path) -> None:
