@@ -236,6 +236,11 @@ class Passes:
 
     # Terms
 
+    @property
+    def _typed(self) -> CheckedScript:
+        assert self._checked is not None, "only typed scripts come here"
+        return self._checked
+
     def _split_conjunctions(self) -> None:
         """Top-level conjunctions into assertions of their own, which then can be dropped."""
         pieces: list[Piece] = []
@@ -255,9 +260,7 @@ class Passes:
 
     def _inline(self) -> None:
         """Applications of defined functions by their bodies."""
-        checked = self._checked
-        if checked is None or not checked.definitions:
-            return
+        checked = self._typed
         for declaration, definition in checked.definitions.items():
             if any(term.op.declaration is declaration for term in postorder([definition.body])):
                 continue
@@ -273,14 +276,11 @@ class Passes:
 
     def _map_terms(self, change: Callable[[Term, tuple[Term, ...]], Term | None]) -> bool:
         """Rewrite all terms of the script; whether that changed something and the check held."""
-        checked = self._checked
-        if checked is None:
-            return False
         pieces = []
         changed = False
         for piece in self._pieces:
             if piece.term is not None:
-                term = rewrite(checked.table, piece.term, change)
+                term = rewrite(self._typed.table, piece.term, change)
                 if term is not piece.term:
                     changed = True
                     piece = piece.with_term(term)
@@ -291,8 +291,7 @@ class Passes:
         """What a finding needs in the same way in several places: scalars written as literals, stores at one
         index left out, a term in several commands replaced.
         """
-        checked = self._checked
-        assert checked is not None, "only typed scripts come here"
+        checked = self._typed
         self._map_terms(Refuter(checked.table).scalar)
         for index in dict.fromkeys(term.args[1] for term in self._terms() if _is_store(term)):
             self._map_terms(lambda term, args, i=index: args[0] if _is_store(term) and args[1] is i else None)  # type: ignore[misc]
@@ -327,8 +326,7 @@ class Passes:
 
     def _simplify_at(self, number: int, root: Term, target: Term) -> None:
         """Use the first replacement of ``target`` in one command for which the check holds."""
-        checked = self._checked
-        assert checked is not None, "only typed scripts come here"
+        checked = self._typed
         free = set(free_variables(target))
         for new in self._replacements(target):
             if not set(free_variables(new)) <= free:
@@ -341,8 +339,7 @@ class Passes:
 
     def _replacements(self, term: Term) -> Iterator[Term]:
         """What may stand for ``term``, simplest first."""
-        checked = self._checked
-        assert checked is not None, "only typed scripts come here"
+        checked = self._typed
         table = checked.table
         if term.op.kind is Kind.LITERAL:
             for text in simple_values(term.sort):
@@ -373,13 +370,10 @@ class Passes:
 
     def _symbols_of(self, sort: Sort) -> list[Declaration]:
         """The constants of this sort that the script declares, in its order."""
-        checked = self._checked
-        if checked is None:
-            return []
         left = {name for piece in self._pieces if (name := introduced(piece)) is not None}
         return [
             declaration
-            for command in checked.commands
+            for command in self._typed.commands
             for declaration in command.declarations
             if not declaration.params
             and declaration.result is sort
@@ -389,16 +383,9 @@ class Passes:
 
     def _merge_symbols(self) -> None:
         """One constant for another of the same sort, throughout the script."""
-        checked = self._checked
-        if checked is None:
-            return
+        checked = self._typed
         by_sort: dict[Sort, list[Declaration]] = {}
-        used = {
-            term.op.declaration
-            for piece in self._pieces
-            if piece.term is not None
-            for term in postorder([piece.term])
-        }
+        used = {term.op.declaration for term in self._terms()}
         for command in checked.commands:
             for declaration in command.declarations:
                 if declaration in used and not declaration.params and command.name.startswith("declare-"):

@@ -190,7 +190,17 @@ class Case:
         """What the solver prints on a script, after its ``answer`` if there has to be one. NotCheckable if
         that is another one, or if the rest is an error or cannot be read.
         """
-        return read_printed(self.printed_after(answer, text) if answer else self.ask(text).lstrip())
+        printed = self.printed_after(answer, text) if answer else self.ask(text).lstrip()
+        if len(printed) > _LONGEST:
+            raise NotCheckable("it prints too much")
+        try:
+            found: list[SExp] = list(read_sexps(printed))
+        except (ReadError, RecursionError) as problem:
+            raise NotCheckable("what it prints cannot be read", str(problem)) from problem
+        is_error = any(isinstance(sexp, list) and sexp[:1] == ["error"] for sexp in found)
+        if not found or found[0] in ANSWERS or is_error:
+            raise NotCheckable("it prints an error, an answer or nothing")
+        return found
 
     def printed_after(self, answer: str, text: str) -> str:
         """What the solver prints on a script after this answer. NotCheckable if it gives another one."""
@@ -202,23 +212,6 @@ class Case:
 
 def _digest(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "replace"))
-
-
-def read_printed(text: str) -> list[SExp]:
-    """What a solver printed, as s-expressions. NotCheckable if that is an error or cannot be read."""
-    if len(text) > _LONGEST:
-        raise NotCheckable("it prints too much")
-    try:
-        found: list[SExp] = list(read_sexps(text))
-    except (ReadError, RecursionError) as problem:
-        raise NotCheckable("what it prints cannot be read", str(problem)) from problem
-    if (
-        not found
-        or found[0] in ANSWERS
-        or any(isinstance(sexp, list) and sexp[:1] == ["error"] for sexp in found)
-    ):
-        raise NotCheckable("it prints an error, an answer or nothing")
-    return found
 
 
 def listed(sexp: SExp, head: str = "", length: int = 0) -> SExpList:
