@@ -143,7 +143,7 @@ def _columns(table: str) -> list[str]:
 def _cell(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return json.dumps(value, ensure_ascii=False)
-    # Neither format takes half a character.
+    # Neither format can store surrogates.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

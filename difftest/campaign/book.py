@@ -137,7 +137,7 @@ class Book:
             self._restore(loaded)
 
     def _restore(self, loaded: StoredCampaign) -> None:
-        """Take up an earlier run's findings; those whose folder it wrote and no row are in no need of it."""
+        """Take over the findings of an earlier run. A folder without a row gets one."""
         for first, (key, looks) in loaded.folded.items():
             self.folded[first] = key
             self.looks[first] = looks

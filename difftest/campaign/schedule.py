@@ -149,14 +149,10 @@ class Schedule:
         notes, self._notes = self._notes, []
         return notes
 
-    def make(self, name: TestName) -> GeneratedTest | None:
-        """The test of this name; None if there is none."""
-        return make_test(self._strategies, name)
-
     def make_again(self, name: TestName) -> GeneratedTest | None:
         """The test of this name, which was handed out before; None with a note if it cannot be made now."""
         try:
-            test = self.make(name)
+            test = make_test(self._strategies, name)
         except Exception as problem:  # noqa: BLE001 (a bug in one strategy must not end a hunt of days)
             self._notes.append(
                 f"test {name.index} of strategy {name.strategy} is left out: {described(problem)}"
@@ -252,7 +248,8 @@ class Schedule:
         test = None
         if made:
             try:
-                test = self._in_order(arm) if not arm.state.test_class else self.make(name)
+                in_order = not arm.state.test_class
+                test = self._in_order(arm) if in_order else make_test(self._strategies, name)
             except Exception as problem:
                 # A bug in one strategy, too, must not end a hunt of days.
                 if all(a.is_over for a in self._arms.values() if a.strategy is not arm.strategy):

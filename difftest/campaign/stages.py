@@ -65,7 +65,7 @@ class Stages:
         self._stages = stages
         self._seed = seed
         self._solvers = solvers
-        # Of most hunts none: late tests are many.
+        # Most hunts have none, and many tests are late.
         self._promising = tuple(name for name in oracles_on(oracles, solvers) if ORACLES[name].promises)
         self._limits = [replace(limits, seconds=stage.seconds) for stage in stages]
         self._longest = max(stage.seconds for stage in stages)

@@ -106,7 +106,7 @@ def check_model(
             spent += seconds
             shown = with_model.loose if answer == "unsat" else shown
         if answer == "unsat" and _is_experimental(judge, shown):
-            # Its word alone is not enough, then.
+            # Then its answer alone is not enough.
             own, seconds = answer_to(runner, owner, shown, limits)
             spent += seconds
             answer = "unsat" if own == "unsat" else "unsat by an experimental option alone"

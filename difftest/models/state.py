@@ -106,7 +106,7 @@ class State:
 
     @property
     def symbols(self) -> dict[str, CheckedCommand]:
-        """The declared symbols by name, which want a value."""
+        """The declared symbols by name, which need a value."""
         return {
             declaration.name: command
             for command in self.commands

@@ -31,7 +31,7 @@ def _contradicted(seen: Observation, name: str, said: str, truth: str, check: in
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
-    # Releases and builds of one solver share its faults: together they have one voice.
+    # Releases and builds of one solver share its faults: they count as one.
     voices = {solver.name: solver.kin for solver in seen.solvers}
     culprit, reason = suspect(said, seen.verdicts, voices)
     solvers = tuple(said)

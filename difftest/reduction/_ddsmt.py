@@ -43,7 +43,7 @@ def reduce_with_ddsmt(text: str, check: Check, seconds: float, per_check: float)
         folder = Path(name)
         (folder / "in.smt2").write_text(text, "utf-8", "surrogateescape")
         with _Server(folder / "socket", text, check) as server:
-            # ddSMT copies the program that it runs elsewhere; a script stands that, an interpreter does not.
+            # ddSMT runs a copy of the program, which works for a script and not for an interpreter.
             client = [sys.executable, "-I", "-S", _client.__file__, str(server.path)]
             program = folder / "check"
             program.write_text(f'#!/bin/sh\nexec {shlex.join(client)} "$@"\n', "utf-8")
@@ -122,7 +122,7 @@ class _Server:
                 try:
                     self._answer(client)
                 except OSError:
-                    # The client has gone, or its file: ddSMT was out of patience.
+                    # The client or its file is gone: ddSMT did not wait any longer.
                     continue
                 except Exception as error:  # noqa: BLE001 (raised again where the reduction waits)
                     self.error = error

@@ -69,7 +69,7 @@ class Confirmer:
         """Whether ``text`` shows it; where there are several tries, in two of them."""
         script = Script.of(text)
         tries = 0 if script.file_command or not script.commands else self.expected.tries
-        # Once would do for formulas that hardly ever show it, and reduction would end with one of these.
+        # If once were enough, reduction would end with a formula that hardly ever shows it.
         needed = min(2, self.expected.tries)
         looks = (self._look(text, script) for _ in range(tries))
         return sum(1 for _ in itertools.islice(filter(None, looks), needed)) == needed

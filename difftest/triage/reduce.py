@@ -157,7 +157,7 @@ def reduce(
         beside = {f"reduced-{name}": script for name, script in confirmer.beside.items()}
         _update(target, report, replace(expected, solvers=solvers), beside)
         if confirmed and within is None:
-            # A hunt that reduces for its own sake has no time for that.
+            # A hunt has no time for that.
             transcribe(target)
     return report
 

@@ -122,7 +122,7 @@ class Writer:
         """What found it, by the name that people know."""
         name = str(self.found.test.get("strategy") or "a test")
         if self.found.origin:
-            # Without its folder, which is nobody's business.
+            # Without its folder, which is private.
             own = f"a replay of {PurePath(self.found.origin).name}"
             return _FROM_FILES if name.startswith(_IMPORTED) else own
         return f"seed mutation ({name})" if name in _MUTATIONS else name

@@ -123,8 +123,8 @@ def test_workers_that_make_tests_tell_when_there_are_no_more() -> None:
     first = names(schedule, 2, made=False)
     schedule.exhausted(first[0])
     assert {name.strategy for name in names(schedule, 3, made=False)} == {"y"}
-    assert schedule.make(TestName("x", "", 0)) == GeneratedTest(0, "; 0", "x")
-    assert schedule.make(TestName("x", "", 1)) is None
+    assert schedule.make_again(TestName("x", "", 0)) == GeneratedTest(0, "; 0", "x")
+    assert schedule.make_again(TestName("x", "", 1)) is None
 
 
 def test_each_class_has_its_own_tests_and_no_test_comes_twice() -> None:

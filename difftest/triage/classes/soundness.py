@@ -226,7 +226,7 @@ class _Disagreement(Hearing):
         """What was said to the formula with the model of ``owner``; ``judges`` say unsat without it."""
         self.found.formula = self.found.formula or cross_check.formula
         self.found.note_answers(cross_check)
-        # A solver's own words weigh more than a stranger's.
+        # What a solver says against itself counts more than what others say.
         for judge in judges:
             if cross_check.answers.get(judge.name) == "sat":
                 reason = f"it says unsat, and sat to the same formula with the model of {owner.name} inserted"
