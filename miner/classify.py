@@ -77,9 +77,9 @@ _BY_CLASS = {"soundness": "high", "invalid-model": "high", "crash": "medium"}
 _MOST_OF = {"version": 6, "commit": 6}
 # The weight of an answer that is not the right one.
 _WRONG_ANSWER = 19
-# What the class by the rules counts more than others: the logarithm of how much likelier it is than its words
-# say, by the place where a rule found it (none: no rule found any). Titles and labels name what the issue is
-# about. Of a few values tried, those with which most classes of held-out threads were right.
+# What the class that the rules found gets on top of what its words say (a logarithm), by the place of the
+# match (empty: no rule matched). Titles and labels name what the issue is about. Of a few values tried, these
+# gave the most right classes on held-out threads.
 _TRUST = {"title": 2.0, "label": 2.0, "": 0.0}
 _TRUST_ELSEWHERE = 1.0
 # What a rule found, with the weight that it adds to its value.
@@ -214,7 +214,7 @@ def _affected(
     reported = [hit for hit in named if not _in_comment(hit)]
     report = extraction.prose["title"] + extraction.prose["body"]
     in_report = [hit for hit in said.bad if hit[1].value in report]
-    # A solver that the tracker's own one came after has other numbers.
+    # A predecessor of the tracker's solver has other numbers.
     in_report = [hit for hit in in_report if hit[1].value not in said.of_others]
     found = [_newest(in_report), reported]
     if all(map(_in_comment, hits["commit"])):  # else comments are about other versions
@@ -251,15 +251,15 @@ def _fixes(hits: Iterable[_Hit], extraction: Extraction) -> list[_Hit]:
 
 @dataclass(slots=True)
 class _Said:
-    """The versions of the tracker's solver of which the texts say that they have the bug or not."""
+    """The versions of the tracker's solver, by what the texts say of them."""
 
     bad: list[_Hit] = field(default_factory=list)
     good: list[Reasoned] = field(default_factory=list)
     fixed: list[Reasoned] = field(default_factory=list)
     neutral: list[Reasoned] = field(default_factory=list)
-    # Those that a comment only names.
+    # Named in a comment, and no more.
     later: list[Reasoned] = field(default_factory=list)
-    # Versions of a program that the tracker's own one came after: their numbers do not compare.
+    # Versions of a predecessor of the tracker's solver: their numbers do not compare.
     of_others: set[str] = field(default_factory=set)
 
 
@@ -358,7 +358,7 @@ def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Sai
 
 
 def _commit_before(extraction: Extraction) -> Reasoned | None:
-    """A commit of which the report says that it does not have the bug."""
+    """A commit that does not have the bug, as the report says."""
     for where in ("title", "body"):
         text = extraction.prose[where][:_BODY_READ]
         for commit, verdict in commit_verdicts(text).items():
@@ -421,7 +421,7 @@ _USED = re.compile(r"\b(?:using|use|with|on|running|version|release|tried)\b", r
 
 
 def _used(neutral: Sequence[Reasoned], tracker: str) -> Reasoned | None:
-    """The version of which a report only says that it is used, if it names the tracker's solver beside."""
+    """The version that a report says it uses, and no more, if it also names the tracker's solver."""
     own = family_of(tracker)
     return next(
         (

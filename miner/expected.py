@@ -290,7 +290,7 @@ def _in_whole(text: str) -> Expected | None:
 
 
 def _without(about: Sequence[str], given: set[str], shown: Sequence[str]) -> Expected | None:
-    """The answer without an option or a tactic, or that of a formula which the text calls so, if the solver
+    """The answer without an option or a tactic, or the one that the text says the formula has, if the solver
     gave another one or broke. ``shown``: what runs printed.
     """
     breaks = any(_BREAKS.search(text) for text in (*about, *shown))

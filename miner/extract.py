@@ -239,8 +239,8 @@ def _assemble(tracker: str, sections: list[Section], prose: Mapping[str, str]) -
 
 
 def _if_called_wrong(formula: Formula, prose: Mapping[str, str]) -> Formula:
-    """The formula, with its expected answer if the failing run's only one is called wrong. Values and
-    optima are of a model, so it is they that are wrong.
+    """The formula, with its expected answer if the only answer of the failing run is called wrong. In a
+    script that asks for values or optima, those may be the wrong ones.
     """
     failing = formula.failing
     if formula.expected is not None or failing is None or failing.symptom:
@@ -285,8 +285,8 @@ def _with_options(formulas: Sequence[Formula]) -> list[Formula]:
 
 
 def _without_contrasts(formulas: Sequence[Formula]) -> list[Formula]:
-    """The formulas. A run without a symptom is no failing one if its text shows another formula that a run
-    fails on: it is there for comparison.
+    """The formulas. A run without a symptom does not fail if its text shows another formula on which a run
+    fails: it is there for comparison.
     """
     bugs = {one.where for one in formulas if any(run.failing and run.symptom for run in one.runs)}
     result: list[Formula] = []

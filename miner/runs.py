@@ -293,7 +293,7 @@ _NAMES = re.compile(rf"(?<![\w./`-])(?:{ANY_NAME})\d?(?![\w/-])", re.IGNORECASE)
 
 
 def _program_in(text: str, own: str) -> str:
-    """The program that the end of a text names, which the tracker's ``own`` one may have come after."""
+    """The program that the end of a text names: the tracker's ``own`` one, or a predecessor of it."""
     named = _NAMES.findall(text[-120:])
     return next((one.lower() for one in reversed(named) if kin_of(one) == kin_of(own)), own)
 

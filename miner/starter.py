@@ -1,4 +1,4 @@
-"""A learned corpus of the bundled starter tracker, for who has no corpus of their own yet."""
+"""A learned corpus of the bundled starter tracker, for users who have none of their own yet."""
 
 from __future__ import annotations
 

@@ -337,8 +337,8 @@ def _verdicts(text: str, found: Sequence[re.Match[str]], verdict: str = "") -> l
 
 
 def _contrasted(part: list[Mention], verdict: str, is_bare: bool = False) -> list[Mention]:
-    """The versions of a part that says what they do, or (``is_bare``) nothing, but not how good it is, with
-    that of a contrast.
+    """A part with the verdict of a contrast, if it has none of its own: it must say what its versions do, or
+    be ``is_bare``.
     """
     if any(one.verdict for one in part):
         return part
@@ -348,8 +348,8 @@ def _contrasted(part: list[Mention], verdict: str, is_bare: bool = False) -> lis
 
 
 def _cuts(text: str, found: Sequence[re.Match[str]]) -> list[int]:
-    """Where the parts of a sentence start, and its end. A part that names no version belongs to one before it
-    that says nothing of its versions.
+    """Where the parts of a sentence start, and its end. A part without a version belongs to the part before
+    it, if that says nothing of its versions.
     """
     cuts = [0]
     starts = [match.start() for match in _APART.finditer(text)]

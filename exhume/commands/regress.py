@@ -125,9 +125,9 @@ def regress_command(
     First replays known formulas on both: the files of --regressions and the formulas of the corpus, each
     with the options of its failing run. Then generates tests for the rest of the time. Reports wrong
     answers, crashes, wrong models, contradictions, wrong proofs, lost answers and slowdowns of --new that
-    --base does not have; what --base shows, too, is counted, and formulas that only --new refuses are
-    named. Without --corpus it uses the starter tracker's. The campaign can be resumed, reduced and reported
-    as a hunt. Exit code 1: there are new findings, or files of --regressions that only --new refuses.
+    --base does not have; what --base also shows is counted, and formulas that only --new refuses are named.
+    Without --corpus it uses the starter tracker's corpus. The campaign can be resumed, reduced and reported
+    like a hunt. Exit code 1: there are new findings, or files of --regressions that only --new refuses.
     """
     strategies = tuple(name for name in chosen_strategies(strategy) if name != "api")
     if not strategies:

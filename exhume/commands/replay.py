@@ -78,7 +78,7 @@ def replay_command(
         ModeKind,
         typer.Option(
             help="With --out, run each file with one solver under options (options), tactics (tactics), one"
-            " of both (all), or experimental options, too (experimental), drawn by --seed."
+            " of both (all), or also experimental options (experimental), as --seed draws."
         ),
     ] = ModeKind.DEFAULT,
     seed: Seed = 1,
