@@ -116,17 +116,12 @@ class Store:
         """What a trigger came to under these settings; None if it is to be examined."""
         sql = "select bugs, unverified from result where key = ? and settings = ?"
         row = self._opened.execute(sql, [trigger.key, settings.text]).fetchone()
-        if row is None:
-            return None
-        bugs: list[Bug | Unverified] = [msgspec.json.decode(text, type=Bug) for text in row[0]]
-        return bugs or [msgspec.json.decode(row[1], type=Unverified)]
+        return None if row is None else _decoded(*row)
 
     def all_results(self) -> Iterator[Bug | Unverified]:
         """All results, also those of earlier builds into this folder with other corpora and settings."""
-        for bugs, rest in self._opened.execute("select bugs, unverified from result").fetchall():
-            yield from (msgspec.json.decode(text, type=Bug) for text in bugs)
-            if rest is not None:
-                yield msgspec.json.decode(rest, type=Unverified)
+        for row in self._opened.execute("select bugs, unverified from result").fetchall():
+            yield from _decoded(*row)
 
     def put(
         self,
@@ -155,6 +150,12 @@ class Store:
         except duckdb.Error as error:
             path = self.folder / FILE
             raise storage_full(error, path) or DifftestError(f"{path}: {error}") from error
+
+
+def _decoded(bugs: Sequence[str], unverified: str | None) -> list[Bug | Unverified]:
+    """The results in a row."""
+    found: list[Bug | Unverified] = [msgspec.json.decode(text, type=Bug) for text in bugs]
+    return found if unverified is None else [*found, msgspec.json.decode(unverified, type=Unverified)]
 
 
 def build(

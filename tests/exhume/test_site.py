@@ -24,7 +24,7 @@ from exhume.pages.site.highlighting import highlight
 from exhume.pages.site.indexing import MOST_WORDS, rows_of, script, words_of
 from exhume.pages.site.serving import make_server
 from solvers.errors import EnvironmentProblem
-from tests.difftest.bugs.planted_bugs import RAN, planted_benchmark, planted_bug
+from tests.difftest.bugs.planted import RAN, planted_benchmark, planted_bug
 from tests.exhume.conftest import Run
 from tests.exhume.test_report import HOSTILE, Page
 

@@ -13,7 +13,7 @@ from exhume.pages.site.engine import find_engine
 from exhume.pages.site.serving import make_server
 from solvers.errors import EnvironmentProblem
 from tests.browser import PROGRAM, Browser, browser
-from tests.difftest.bugs.planted_bugs import planted_bug
+from tests.difftest.bugs.planted import planted_bug
 from tests.exhume.test_site import hostile_bug, write
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no browser on this machine")

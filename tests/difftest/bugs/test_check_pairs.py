@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.difftest.bugs.planted_bugs import planted_benchmark, planted_bug
+from tests.difftest.bugs.planted import planted_benchmark, planted_bug
 
 SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "check_pairs"
 

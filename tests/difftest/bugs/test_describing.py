@@ -16,7 +16,7 @@ from difftest.bugs.likeness import likenesses
 from difftest.bugs.records import BUNDLED, Benchmark, Seen
 from difftest.errors import DifftestError
 from difftest.triage.kinds import State
-from tests.difftest.bugs.planted_bugs import RAN, planted_benchmark, planted_bug
+from tests.difftest.bugs.planted import RAN, planted_benchmark, planted_bug
 
 A, F, S = State.AFFECTED, State.FREE, State.SKIPPED
 
