@@ -233,7 +233,7 @@ class _Budget:
 
 def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
     """The file itself, or the files in it if it is an archive."""
-    kind = _kind(name, data)
+    kind = _kind(data)
     if kind is None:
         if name.lower().endswith(_TEXTS):
             yield name, data
@@ -253,7 +253,7 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
         yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
 
 
-def _kind(name: str, data: bytes) -> str | None:
+def _kind(data: bytes) -> str | None:
     if data[257:262] == b"ustar":
         return "tar"
     return next((kind for kind, mark in _MARKS.items() if data.startswith(mark)), None)

@@ -112,9 +112,7 @@ def test_the_bundled_benchmark_is_whole(exhume: Run) -> None:
         assert {bug.last_bad, bug.first_good} <= {seen.release for seen in bug.strip}
 
 
-def test_a_run_says_by_its_exit_code_whether_the_bug_shows(
-    exhume: Run, fake: Callable[..., str], tmp_path: Path
-) -> None:
+def test_a_run_says_by_its_exit_code_whether_the_bug_shows(exhume: Run, fake: Callable[..., str]) -> None:
     bug = next(bug for bug in Benchmark(BUNDLED).bugs.values() if bug.finding_class == "soundness")
     answers = [bug.right or ""] * len(Script.of(bug.text).checks)
     right = fake("right", f"say({', '.join(map(repr, answers))})")

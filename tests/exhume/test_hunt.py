@@ -312,7 +312,7 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
     assert "no .smt2 file found" in ended.err
 
 
-def test_files_given_to_a_hunt_are_sent_to_replay(exhume: Any, tmp_path: Path) -> None:
+def test_files_given_to_a_hunt_are_sent_to_replay(exhume: Any) -> None:
     ended = exhume("hunt", "formulas")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "exhume replay formulas --solver SPEC" in ended.err

@@ -330,7 +330,7 @@ def test_the_engine_comes_from_tarballs(packages: list[Path], tmp_path: Path) ->
     assert "built without the SQL engine" not in (site / "sql.html").read_text()
 
 
-def test_npm_is_asked_once(packages: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_npm_is_asked_once(packages: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def npm(command: list[str], **given: Any) -> subprocess.CompletedProcess[str]:

@@ -181,7 +181,7 @@ def test_names_of_members_are_labels_and_no_paths(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bombs_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bombs_are_left() -> None:
     zeros = b"0" * (8 << 20)
     assert read("a.zip", zipped({"a.smt2": zeros})) == []
     assert read("a.smt2.gz", gzip.compress(zeros)) == []

@@ -137,7 +137,6 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[objec
     return read(path)
 
 
-INTEGERS = st.integers(1 - 2**63, 2**63 - 1)
 FORMS = ["one list", "pages", "slurp", "lines", "objects", "utf-8-sig", "utf-16"]
 
 
@@ -372,9 +371,7 @@ def test_a_large_dump_is_not_read_whole(tmp_path: Path) -> None:
     assert peak < 16 << 20
 
 
-def test_an_object_without_end_is_not_read_to_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_without_end_is_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_stream, "LARGEST_OBJECT", 1 << 20)
 
     source, sink = os.pipe()

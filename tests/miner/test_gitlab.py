@@ -281,9 +281,7 @@ def test_vanished_projects_and_issues_keep_what_was_stored(
         mine(tmp_path / "c", hub.url, "no/such", host=GITLAB)
 
 
-def test_uploads_are_fetched_from_the_projects_own_server(
-    hub: FakeGitLab, project: FakeProject, tmp_path: Path
-) -> None:
+def test_uploads_are_fetched_from_the_projects_own_server(hub: FakeGitLab, project: FakeProject) -> None:
     upload = f"/uploads/{'0a' * 16}/small.smt2"
     body = f"See [small.smt2]({upload}) and https://evil.example/g/p{upload}"
     number = project.add_issue("2029-01-01T00:00:00Z", title="soundness bug", body=body, state="closed")
