@@ -84,8 +84,8 @@ class CampaignSettings:
 
         Raises NoCampaign if there is none in ``out`` that ``exhume hunt`` started.
         """
-        stored = read_campaign(out).settings.get("given")
-        if not isinstance(stored, dict):
+        stored = read_campaign(out).given
+        if not stored:
             raise NoCampaign(f"{out}: the campaign there was not started by 'exhume hunt'")
         kept = {field.name for field in fields(self)} - set(given)
         if {"tests", "duration"} & set(given):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from base.files import put_text
 from difftest.campaign.stored import NoCampaign, StoredCampaign
@@ -40,21 +39,15 @@ def export(
     return written
 
 
-def _given(campaign: StoredCampaign | None) -> Mapping[str, Any]:
-    """The settings of the command that started it."""
-    given = campaign.settings.get("given") if campaign is not None else None
-    return given if isinstance(given, dict) else {}
-
-
 def _title(campaign: StoredCampaign | None) -> str:
-    return "exhume regress" if _given(campaign).get("base") else "exhume"
+    return "exhume regress" if campaign is not None and campaign.given.get("base") else "exhume"
 
 
 def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     """What ran, for how long, and what was counted and is not new."""
     if campaign is None:
         return []
-    given = _given(campaign)
+    given = campaign.given
     solvers = [str(spec) for spec in given.get("solver") or campaign.settings.get("solvers") or ()]
     base = given.get("base")
     tests = sum(bucket.tests for bucket in campaign.buckets)

@@ -280,6 +280,12 @@ class StoredCampaign:
     refusals: Mapping[str, str]
 
     @property
+    def given(self) -> Mapping[str, Any]:
+        """The settings of the command that started it; empty where they are not stored."""
+        given = self.settings.get("given")
+        return given if isinstance(given, dict) else {}
+
+    @property
     def seconds(self) -> float:
         """Wall time of all its runs."""
         return sum(run.seconds for run in self.runs)

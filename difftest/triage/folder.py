@@ -169,10 +169,8 @@ class FindingFolder:
     @cached_property
     def is_reduced(self) -> bool:
         """Whether there is a reduced formula that fresh processes confirmed."""
-        reduced = self.data.get("reduced")
-        return (
-            isinstance(reduced, dict) and bool(reduced.get("confirmed")) and (self.path / REDUCED).is_file()
-        )
+        reduced = self.data.get("reduced") or {}
+        return bool(reduced.get("confirmed")) and (self.path / REDUCED).is_file()
 
     @property
     def is_small(self) -> bool:
@@ -190,8 +188,8 @@ class FindingFolder:
     @property
     def tried(self) -> list[tuple[str, str]]:
         """The releases that a bisection tried and that ran, with their states, in the releases' order."""
-        entries = [entry for entry in self.bisection.get("tried", ()) if isinstance(entry, dict)]
-        return [(str(e["release"]), str(e["state"])) for e in entries if e.get("state") != "skipped"]
+        entries = self.bisection.get("tried", ())
+        return [(entry["release"], entry["state"]) for entry in entries if entry["state"] != "skipped"]
 
     @property
     def file(self) -> str:
@@ -260,7 +258,7 @@ class FindingFolder:
     @property
     def solvers(self) -> Sequence[Mapping[str, Any]]:
         """The entries of the solvers that it takes to show the finding."""
-        return [entry for entry in self.data["solvers"] if isinstance(entry, dict)]
+        return list(self.data["solvers"])
 
     @property
     def test(self) -> Mapping[str, Any]:

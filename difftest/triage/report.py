@@ -264,9 +264,8 @@ class Writer:
         shown, tries = reduced.get("shown"), reduced.get("tries")
         if isinstance(shown, int) and isinstance(tries, int) and shown < tries:
             notes.append(f"It does not show in every run: in {shown} of {tries}.")
-        rows = [row for row in self.found.data.get("resembles") or () if isinstance(row, dict)]
-        rows = [row for row in rows if self._is_alike(str(row["why"]))]
-        known = [(issue, plain(str(row["why"]))) for row in rows if (issue := _issue(row))]
+        rows = [row for row in self.found.data.get("resembles") or () if self._is_alike(row["why"])]
+        known = [(issue, plain(row["why"])) for row in rows if (issue := _issue(row))]
         related = [f"- {issue}: {why.replace(_OWN_PARTS, '')}" for issue, why in known[:_MOST_RESEMBLED]]
         if not self.found.bisection:
             related = [f"- {plain(line)}" for line in self._evidence(about_releases=True)] + related

@@ -187,8 +187,7 @@ def _import(source: Path, folder: Path, solver: list[str] | None, known: KnownBe
     """Run the formulas of a folder as tests of a campaign, and file their findings there."""
     specs = solver
     if not specs:
-        given = read_campaign(folder).settings.get("given")
-        specs = list(given.get("solver") or ()) if isinstance(given, dict) else []
+        specs = list(read_campaign(folder).given.get("solver") or ())
     if not specs:
         raise typer.BadParameter(f"{folder} does not name its solvers: give them with --solver")
     solvers = find_solvers(specs, texts=True)

@@ -194,7 +194,7 @@ def _top(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     if campaign is None:
         return []
     settings = campaign.settings
-    given = settings.get("given") if isinstance(settings.get("given"), dict) else {}
+    given = campaign.given
     top = [("solvers", _fact(settings.get("versions") or settings.get("solvers") or ""))]
     top += [("seed", _fact(settings.get("seed", ""))), ("strategies", _fact(settings.get("strategy") or ""))]
     if given and given.get("strategy") != [FILES]:
