@@ -1,0 +1,5 @@
+(declare-const a (_ BitVec 8))
+(declare-const x Int)
+(assert (or (bvsmulo a a) (> x 0)))
+(assert (or (bvsmulo a a) (< x 0)))
+(check-sat)
