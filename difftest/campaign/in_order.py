@@ -16,12 +16,13 @@ class InOrder:
 
     def __init__(self, inner: Executor) -> None:
         self._inner = inner
+        self.makes_tests, self.has_folder = inner.makes_tests, inner.has_folder
         self._tasks: deque[int] = deque()
         self._early: dict[int, Result] = {}
 
     @property
     def jobs(self) -> int:
-        """As the inner one says, like all that follows."""
+        """How many tasks run at once, now."""
         return self._inner.jobs
 
     @property
@@ -36,16 +37,6 @@ class InOrder:
             # Results that are not here now were lost to Ctrl-C: those behind them are next.
             self._tasks = deque(task for task in self._tasks if task in self._early)
         return len(self._tasks)
-
-    @property
-    def makes_tests(self) -> bool:
-        """Whether workers make the tests themselves, from their names."""
-        return self._inner.makes_tests
-
-    @property
-    def has_folder(self) -> bool:
-        """Whether workers can write in the campaign's folder."""
-        return self._inner.has_folder
 
     def submit(self, task: Task) -> None:
         """Hand in a task. A result names the very object, so that its identity is enough."""

@@ -40,7 +40,7 @@ _OF_THE_STANDARD = re.compile(
 
 def facts_of(found: FindingFolder, form: Form) -> dict[str, str]:
     """The items of the fact line, by name."""
-    options = list(options_of(found, form))
+    options = list(options_shown(found, form))
     facts = {
         Fact.KIND: str(class_of_finding(found).kind_in_report(found)),
         Fact.OPTIONS: ", ".join(options) or ("not known" if telling_options(found) else "default"),
@@ -55,7 +55,7 @@ def facts_of(found: FindingFolder, form: Form) -> dict[str, str]:
     return {str(name): text for name, text in facts.items()}
 
 
-def options_of(found: FindingFolder, form: Form) -> Iterator[str]:
+def options_shown(found: FindingFolder, form: Form) -> Iterator[str]:
     """Each option that it takes, as code and with its class. What makes a solver check itself, and take
     several questions, is none. Of other programs, options are not known.
     """

@@ -18,7 +18,7 @@ from typing import Any
 from difftest.oracles.base import names_in
 from difftest.oracles.related import ASKED, RELATED
 from difftest.triage.classes import class_of_finding
-from difftest.triage.facts import facts_of, logic_name, options_of
+from difftest.triage.facts import facts_of, logic_name, options_shown
 from difftest.triage.folder import READER, FindingFolder, Transcript, read_some
 from difftest.triage.key import Key
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable, sentence
@@ -104,7 +104,7 @@ class Writer:
         if (stack := self._frames()) and " in " not in headline:
             function = stack[0].partition(" at ")[0].replace("(anonymous namespace)::", "")
             headline += f" in {'::'.join(function.split('::')[-_MOST_SCOPES:])}"
-        options = [option.rpartition(" (")[0] for option in options_of(found, self.form)]
+        options = [option.rpartition(" (")[0] for option in options_shown(found, self.form)]
         # A tactic that is among the operators is named once.
         named = {f"tactic {inline(word)}" for operator in self._operators() for word in operator.split()}
         options = [option for option in options if option not in named]
