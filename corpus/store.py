@@ -96,16 +96,10 @@ class Corpus:
         elif not path.exists():
             raise CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
         connection = connect(path, read_only=False) if write else _connect_current(path)
-        try:
+        with _closed_on_failure(connection, path):
             if write:
                 schema.migrate(connection, path)
             return cls(path, connection, write)
-        except duckdb.Error as error:
-            connection.close()
-            raise known_failure(error, path) or CorpusError(f"{path}: {error}", path) from error
-        except BaseException:
-            connection.close()
-            raise
 
     def close(self) -> None:
         """Close the file; an open transaction is rolled back."""
@@ -336,14 +330,21 @@ def connect_current(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection
 def _connect_current(path: Path, settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
     connection = connect(path, read_only=True, settings=settings)
     try:
-        schema.require_current(connection, path)
-        return connection
+        with _closed_on_failure(connection, path):
+            schema.require_current(connection, path)
+            return connection
     except SchemaMismatch as mismatch:
-        connection.close()
         if mismatch.found > mismatch.known:
             raise
         _migrate(path, mismatch)
         return connect(path, read_only=True, settings=settings)
+
+
+@contextlib.contextmanager
+def _closed_on_failure(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
+    """Close a new connection if the block fails, and raise DuckDB's errors as :class:`CorpusError`."""
+    try:
+        yield
     except duckdb.Error as error:
         connection.close()
         raise known_failure(error, path) or CorpusError(f"{path}: {error}", path) from error
