@@ -97,17 +97,9 @@ def _cache_file(argv: tuple[str, ...], families: tuple[str, ...]) -> Path | None
     program = shutil.which(argv[0])
     if program is None:
         return None
-    status = Path(program).stat()
+    stat = Path(program).stat()
     theories = "\n".join(f"{s} {s.only} {s.where}" for s in default_theories().signatures())
-    key = [
-        _CACHE_FORMAT,
-        argv,
-        families,
-        os.path.realpath(program),
-        status.st_size,
-        status.st_mtime_ns,
-        theories,
-    ]
+    key = [_CACHE_FORMAT, argv, families, os.path.realpath(program), stat.st_size, stat.st_mtime_ns, theories]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
     return cache_folder() / "solvers" / f"{digest}.json"
 

@@ -149,12 +149,8 @@ class TextEngine(TableEngine):
         self._set_up(f"(set-logic {quote_symbol(logic)})")
 
     def set_option(self, name: str, value: str) -> None:
-        shown = (
-            value
-            if value in ("true", "false") or value.replace(".", "", 1).isdigit()
-            else quote_symbol(value)
-        )
-        self._set_up(f"(set-option :{quote_symbol(name)} {shown})")
+        is_plain = value in ("true", "false") or value.replace(".", "", 1).isdigit()
+        self._set_up(f"(set-option :{quote_symbol(name)} {value if is_plain else quote_symbol(value)})")
         if name == "produce-unsat-cores":
             self._names_assertions = value == "true"
 

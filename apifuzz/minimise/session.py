@@ -208,9 +208,7 @@ class Trial:
 
 def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool = False) -> RunResult:
     """Repeat a trace as it takes to see a fault of ``kind``."""
-    if kind == LEAK:
-        return runner.repeat(text, limits, fresh)
-    return runner.replay_fresh(text, limits) if fresh else runner.replay(text, limits)
+    return (runner.repeat if kind == LEAK else runner.replay)(text, limits, fresh)
 
 
 @contextlib.contextmanager

@@ -136,32 +136,23 @@ def changing_objects(lines: Sequence[Line]) -> frozenset[str]:
 _WIDEST = 100
 _NAMES = {
     **{"TermManager": "tm", "Conversation": "solver", "Result": "answer", "CheckSatResult": "answer"},
-    **{"SolverResult": "answer", "OptimizationResult": "answer"},
-    **{
-        "FuncDeclRef": "f",
-        "list": "found",
-        "tuple": "found",
-        "str": "text",
-        "int": "number",
-        "bool": "holds",
-    },
+    **{"SolverResult": "answer", "OptimizationResult": "answer", "FuncDeclRef": "f"},
+    **{"list": "found", "tuple": "found", "str": "text", "int": "number", "bool": "holds"},
 }
 """What variables are called by the class of what they hold; others by the last word of that."""
 _SORT = re.compile(r"Sort(?:Ref)?\Z")
 _TERM = re.compile(r"Term\Z|(?<!Decl)(?<!Model)Ref\Z|Ast\Z")
 _LAST_WORD = re.compile(r"[A-Z][a-z]*(?=(?:Ref)?\Z)")
 _SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,20}\Z")
-_TAKEN = frozenset(
-    (*keyword.kwlist, *dir(builtins), SPEAKER, "SECONDS", "Ended", "is_whole", "once", "resident")
-)
-_TAKEN |= {"sizes", "grown", "before", "after"}
-_MODULES = frozenset(("atexit", "ctypes", "gc", "os", "re", "signal", "subprocess", "tempfile", "threading"))
+_IN_PROGRAMS = """SECONDS Ended is_whole once resident sizes grown before after
+    atexit ctypes gc os re signal subprocess tempfile threading"""
+_TAKEN = frozenset((*keyword.kwlist, *dir(builtins), SPEAKER, *_IN_PROGRAMS.split()))
 
 
 def names_for(lines: Sequence[Line], modules: Sequence[str]) -> dict[str, str]:
     """What a person would call the variables: constants by their symbols, others by what they hold."""
     given: dict[str, str] = {}
-    taken = {*_TAKEN, *_MODULES, *modules}
+    taken = {*_TAKEN, *modules}
     for line in lines:
         symbol, base = _symbol(line), _base(line)
         if not symbol or symbol in taken or re.match(r"[stv]\d+\Z", symbol):

@@ -1,6 +1,4 @@
-"""Findings whose test is a sequence of calls: the kind ``calls``. Who imports this module can read and work
-on them.
-"""
+"""Makes known the kind ``calls``: findings whose test is a sequence of calls."""
 
 import apifuzz.running.classes  # noqa: F401 (makes its classes known)
 from apifuzz.running.folder import CallsFolder

@@ -65,7 +65,7 @@ def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
     """The calls of a trace in a fresh process; None where there is no such solver here."""
     try:
         with Runner(setup) as runner:
-            return runner.replay_fresh(print_trace(trace), limits)
+            return runner.replay(print_trace(trace), limits, fresh=True)
     except ExhumeError:
         return None
 

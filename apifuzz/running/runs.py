@@ -122,13 +122,9 @@ class Runner:
         """Draw a run and make its calls."""
         return self._ask({"mode": "generate", "settings": asdict(drawing), "seed": seed}, limits)
 
-    def replay(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
-        """Make the calls of a trace again, in a fork."""
-        return self._ask({"mode": "replay", "trace": trace}, limits)
-
-    def replay_fresh(self, trace: str, limits: Limits = RUN_LIMITS) -> RunResult:
-        """Make the calls of a trace again, in a Python of its own, with time to load the solver."""
-        return self._ask({"mode": "replay", "trace": trace}, _fresh(limits), fresh=True)
+    def replay(self, trace: str, limits: Limits = RUN_LIMITS, fresh: bool = False) -> RunResult:
+        """Make the calls of a trace again: in a fork, or in a fresh Python with time to load the solver."""
+        return self._ask({"mode": "replay", "trace": trace}, _fresh(limits) if fresh else limits, fresh)
 
     def repeat(self, trace: str, limits: Limits = RUN_LIMITS, fresh: bool = False) -> RunResult:
         """Make the calls of a trace again and again in one process: a fault where memory grows each time."""

@@ -10,6 +10,8 @@ from typing import cast
 
 from apifuzz.engine import Engine
 from apifuzz.engines import ENGINES, MODULES, make_engine
+from apifuzz.engines.around import Witness
+from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 
@@ -55,12 +57,8 @@ class Setup:
         """The engine. Raises EngineMissing."""
         engine = self._solver()
         if self.cross_check is not None:
-            from apifuzz.engines.crosscheck import CrossCheck
-
             engine = CrossCheck(engine, make_engine(self.cross_check))
         if self.witnesses:
-            from apifuzz.engines.around import Witness
-
             engine = Witness(engine)
         return engine
 

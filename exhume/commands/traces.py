@@ -48,7 +48,7 @@ def replay_command(
     trace = TraceFile.read(file).trace
     setup = Setup.of_trace(trace, solver)
     with Runner(setup) as runner:
-        result = runner.replay_fresh(print_trace(trace), limits_of(limit))
+        result = runner.replay(print_trace(trace), limits_of(limit), fresh=True)
     if result.outcome == "trace":
         raise TraceError(f"{file}: {result.detail}")
     if json:

@@ -178,7 +178,7 @@ def test_a_program_that_does_not_end_in_the_error_is_none(kind: str) -> None:
 def test_z3s_own_log_makes_the_calls_again(tmp_path: Path) -> None:
     folder = Path(__file__).parents[2] / "docs" / "findings" / "z3-finite-set-size-segfault"
     with Runner(Setup("z3")) as runner:
-        seen = runner.replay_fresh((folder / "minimised.trace").read_text("ascii"))
+        seen = runner.replay((folder / "minimised.trace").read_text("ascii"), fresh=True)
         if seen.fault is None:
             pytest.skip("this release of z3 does not crash of it")
         log = runner.log((folder / "script.py").read_text("ascii"), seen.fault)
@@ -227,7 +227,7 @@ def test_a_program_has_what_its_end_depends_on() -> None:
 
 def test_a_disagreement_is_a_program_of_both_interfaces(tmp_path: Path) -> None:
     with Runner(Setup("cvc5", "z3")) as runner:
-        seen = runner.replay_fresh(LOCKSTEP)
+        seen = runner.replay(LOCKSTEP, fresh=True)
         if seen.fault is None:
             pytest.skip("this release of cvc5 has no fault in fp.roundToIntegral")
         text = runner.program(LOCKSTEP, seen.fault)

@@ -115,7 +115,7 @@ def test_a_run_is_the_same_every_time_and_repeats(honest: Runner) -> None:
         == first.trace.count("\n") - first.trace.count("\nreturn ") - first.trace.count("\nset ") - 1
     )
     assert first.statistics["tried"]["new"] == 1
-    for again in (honest.replay(first.trace), honest.replay_fresh(first.trace)):
+    for again in (honest.replay(first.trace), honest.replay(first.trace, fresh=True)):
         assert (again.outcome, again.answers, again.calls) == ("done", first.answers, first.calls)
     assert honest.generate(DRAWING, 6).trace != first.trace
 
@@ -144,7 +144,7 @@ def test_a_trace_that_cannot_be_repeated_says_why(honest: Runner) -> None:
 
 def test_a_crash_leaves_its_trace_and_is_seen_in_a_fresh_process() -> None:
     with Runner(double("crashes_at_first_pop")) as runner:
-        for result in (runner.replay(PUSHES), runner.replay_fresh(PUSHES)):
+        for result in (runner.replay(PUSHES), runner.replay(PUSHES, fresh=True)):
             assert result.outcome == "fault"
             assert result.fault is not None
             assert (result.fault.kind, result.fault.action, result.fault.shape) == ("crash", "pop", "SIGSEGV")

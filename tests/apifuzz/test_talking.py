@@ -64,7 +64,7 @@ def run_program(text: str, folder: Path, *path: Path) -> subprocess.CompletedPro
 
 def program_of(setup: Setup, trace: str) -> tuple[RunResult, str]:
     with Runner(setup) as runner:
-        seen = runner.replay_fresh(trace)
+        seen = runner.replay(trace, fresh=True)
         assert seen.fault is not None, seen
         text = runner.program(trace, seen.fault)
     assert text is not None

@@ -21,7 +21,6 @@ from apifuzz.engines.cvc5.session import (
     answer,
     define_recursive,
     solves_fields,
-    version,
 )
 from apifuzz.engines.cvc5.sorts import Sorts, lacks_format
 from apifuzz.engines.cvc5.terms import BINDERS, Terms, pattern_in
@@ -68,7 +67,8 @@ class Cvc5Engine(TableEngine):
 
     @property
     def version(self) -> str:
-        return version()
+        said = cvc5.Solver(cvc5.TermManager()).getVersion()
+        return said.decode() if isinstance(said, bytes) else str(said)
 
     def capabilities(self) -> Capabilities:
         known = super().capabilities()

@@ -1,5 +1,5 @@
-"""What one run holds of cvc5: the term manager, the solver on it, what was set and defined; and the package
-itself: its version, what was built into it, and a command that only its parser has.
+"""What one run holds of cvc5: the term manager, the solver on it, what was set and defined; and what was
+built into the package.
 """
 
 from __future__ import annotations
@@ -16,13 +16,6 @@ from apifuzz.chance import Chance
 from apifuzz.interface import Answer, ApiSort, ApiTerm, Misbehaviour, Unsupported
 from smtlib import quote_symbol
 from smtlib.commands import declaration_text
-
-
-@lru_cache(maxsize=1)
-def version() -> str:
-    """The version, as cvc5 says it."""
-    said = cvc5.Solver(cvc5.TermManager()).getVersion()
-    return said.decode() if isinstance(said, bytes) else str(said)
 
 
 @lru_cache(maxsize=1)

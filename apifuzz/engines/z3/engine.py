@@ -36,7 +36,7 @@ from apifuzz.engines.z3.solving import (
 from apifuzz.engines.z3.sorts import MIN_SIGNIFICAND, Sorts
 from apifuzz.engines.z3.terms import Terms, patterns_in
 from apifuzz.engines.z3.words import BINDERS, QUESTIONS, SORTS, WAYS, Shown, drawn, words_in
-from apifuzz.interface import Answer, ApiTerm, MadeSort, Misbehaviour, Option, Unsupported, expect, must
+from apifuzz.interface import Answer, MadeSort, Misbehaviour, Option, Unsupported, expect, must
 from smtlib import Signature, Sort
 from smtlib import make_sort as smtlib_sort
 from smtlib.sorts import subsorts
@@ -65,10 +65,6 @@ class Z3Engine(TableEngine):
         self.sorts = Sorts(session)
         self.terms = Terms(session, self.sorts)
         self.solving = Solving(self.terms, self.stack, "solver", tracking)
-
-    def own(self, term: ApiTerm) -> Any:
-        """The z3 term of a term."""
-        return self.terms.of(term)
 
     def translate(self, error: BaseException, call: Call[Any]) -> BaseException:
         return profile(self.name).translate(message_of(error), call.method in ("push", "pop"))
