@@ -112,7 +112,8 @@ class AtomNames(Naming):
         if name in own:
             name = own[name]
         elif name in self.script.groups:
-            name = f"D{self._datatype_hash(name, depth)}_{self._place(name)}"
+            place = [d.name for d in self.script.groups[name].datatypes].index(name)
+            name = f"D{self._datatype_hash(name, depth)}_{place}"
         elif name in self.script.user_sorts:
             name = self._uninterpreted(name, len(sort.args))
         elif not sort.args:
@@ -136,9 +137,6 @@ class AtomNames(Naming):
             raise SkipError("a sort is declared twice with different meanings")
 
     # Datatypes
-
-    def _place(self, name: str) -> int:
-        return [d.name for d in self.script.groups[name].datatypes].index(name)
 
     def _datatype_hash(self, name: str, depth: int = 0) -> str:
         found = self._datatypes.get(name)

@@ -42,7 +42,7 @@ from exhume.screens.wording import command_line
 from generator import Strategy
 from generator.build import ALL, CORPUS, find_first_answers
 
-SolverSpecs = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
+OptionalSolvers = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
 Tests = Annotated[
     int | None,
     typer.Option(help="Stop after N tests, counted over all runs of the campaign.", min=1),
@@ -124,7 +124,7 @@ def hunt_command(
     out_folder: CampaignFolder,
     _files: Files = None,
     corpus: OptionalCorpus = None,
-    solver: SolverSpecs = None,
+    solver: OptionalSolvers = None,
     tests: Tests = None,
     duration: Time = None,
     resume: Resume = False,
