@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Chance(random.Random):
-    """A seeded source with the few words that drawing takes; each of them uses one random number."""
+    """A seeded source with a few methods for drawing; each uses one random number."""
 
     def happens(self, share: float) -> bool:
         """True in ``share`` of the cases (0 to 1)."""

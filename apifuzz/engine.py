@@ -22,9 +22,8 @@ from smtlib import Signature, Sort
 R = TypeVar("R")
 
 KEPT: list[Any] = []
-"""Objects of solvers that must outlive everything else of a run, kept for the rest of the process, for runs
-have processes of their own. Who makes several runs in one process empties it after each, when the garbage
-collector has found what there is of the run."""
+"""Objects of solvers that must outlive everything else of a run. They are kept until the process ends, which
+makes one run. Code that makes several runs in a process collects garbage and clears this list after each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from solvers.running.conversation import Conversation, Ended, NoAnswer
 
 _CACHE_FORMAT = 4
 SECONDS = 20.0
-"""How long one answer to a probe may take: much longer than any should, for what is found must not depend on
-how busy the machine is."""
+"""How long one answer to a probe may take. The result must not depend on how busy the machine is."""
 CPU_SECONDS = 1
 """How much of a processor's time the answers of one conversation may take."""
 

@@ -1,8 +1,8 @@
 """Engines around another one: what passes calls on, and what checks witnesses a second time.
 
 Values, unsat cores and failed assumptions go into a second instance of the solver. It has default options, so
-it also catches what only the options of the first one bring about. An answer ``unknown`` of the second says
-nothing, nor that it rejects a value.
+it also catches errors that only the options of the first one cause. Nothing follows if the second answers
+``unknown`` or rejects a value.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class CrossCheck(Engine):
         self.name = first.name
         self.answers = first.answers or second.answers
         self.plan = first.plan if first.plan_takes_pairs else ""
-        # Who is believed where the other one only prints.
+        # The solver that is believed if the other one only prints.
         self._believed = 0 if first.answers else 1
         # The first draws as it does alone; the second from a source of its own with the same seeds.
         self.random = first.random = _Twin(second.random)
@@ -184,8 +184,8 @@ class CrossCheck(Engine):
         if function.id in self._defined:
             raise Unsupported(f"{function} may be defined already, by one of the two")
         call = DefineRecursive(function, variables, result, body)
-        # A function that only one of the two has a body for means two things. The second is asked first, for
-        # cvc5, which cannot define while an answer stands, mostly is the second.
+        # If only one of the two had the body, the function would mean two things. The second is asked first:
+        # it is mostly cvc5, which cannot define functions while an answer stands.
         with self._as_second():
             self.second.perform(on_side(call, 1))
         self._defined.add(function.id)

@@ -30,7 +30,6 @@ from typing import Annotated, Any, ClassVar, Self
 from apifuzz import call as kinds
 from apifuzz.actions import MAY_CHANGE, Made, Need, Own, Unwritten, option
 from apifuzz.actions.life import SetOption
-from apifuzz.call import draw_sort
 from apifuzz.engines.profile import profile
 from apifuzz.engines.rows import Script, Words
 from apifuzz.interface import (
@@ -55,7 +54,7 @@ _WORDS: dict[str, Any] = {
     **{"Answer": Answer, "Feature": Feature, "TermKind": TermKind, "SetOption": SetOption},
     **{"Misbehaviour": Misbehaviour, "TraceError": TraceError, "Unsupported": Unsupported},
     **{"BOOL": BOOL, "INT": INT, "REAL": REAL},
-    **{word.__name__: word for word in (draw_sort, expect, must, profile)},
+    **{word.__name__: word for word in (expect, must, profile)},
 }
 """The words that the rows of all solvers have."""
 

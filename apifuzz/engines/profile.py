@@ -40,10 +40,10 @@ class Limit:
 @dataclass(frozen=True, slots=True)
 class Profile:
     """``capabilities``: those that no option changes. ``words``: lists of words by name, to draw from.
-    ``limits``: messages that are no fault of a call. ``dangerous``: options never
-    to be drawn, ``dangerous_values`` values of others. ``ranges``: lowest and highest value to draw where
-    the solver gives none, or too wide ones. ``conflicts``: what does not go together. ``opens_log``: what a
-    program begins with that is to keep the solver's own log of its calls in a file, ``{}`` for its name.
+    ``limits``: messages that are no fault of a call. ``dangerous``: options that are never drawn,
+    ``dangerous_values``: values of others. ``ranges``: lowest and highest value to draw if the solver gives
+    none or too wide ones. ``conflicts``: settings that do not go together. ``opens_log``: the first lines of
+    a program that keeps the solver's own log of its calls in a file, ``{}`` for its name.
     """
 
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(frozenset()))

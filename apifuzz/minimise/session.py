@@ -274,7 +274,7 @@ def minimise(
         work.run()
         confirmed = tried.show([work.trace], fresh=True) == 0
         if not confirmed and work.trace != trace:
-            # What forks show is not what fresh processes do: each step has to be seen in one, then.
+            # Fresh processes do not show what forks show: each step is repeated in a fresh one.
             work = Work(trace, lambda traces: _first_fresh(tried, show, traces), save, jobs, work.checks)
             work.run()
             confirmed = tried.show([work.trace], fresh=True) == 0

@@ -100,7 +100,7 @@ def _program(lines: Sequence[Line], choose: Choose, fault: Fault, modules: tuple
 
 
 def _says_why(program: Program) -> bool:
-    """Whether a program in which an answer is wrong has what it contradicts: what another solver said."""
+    """Whether a program that shows a wrong answer has another solver's answer, too."""
     asked = {line.order[:1] for line in program.lines if line.said in ANSWERS}
     return len(asked) > 1 or not (program.ending and _MUST_NOT_BE.match(program.ending[-1]))
 

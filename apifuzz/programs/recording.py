@@ -36,7 +36,7 @@ _LONGEST = 60
 _TYPES = (bool, int, float, str)
 """Types that a solver gives to say what an option takes: they are compared by identity."""
 _WORD = re.compile(r"[\w.-]*\Z")
-# References are given back, and conversations closed, as objects of Python come and go.
+# These calls depend on when Python deletes objects.
 _NOT_RECORDED = re.compile(r"_(?:inc|dec)_ref\Z|\Aclose\Z")
 _ACCESSORS = frozenset(("as_ast", "as_func_decl", "ctx_ref", "main_ctx", "ref"))
 """Methods without arguments that only give what an object holds: written where the result is used."""
@@ -64,7 +64,7 @@ class Recorder:
         self.is_on = False
         self._is_inside = False
         self._count = 0
-        # By identity, so nothing that is here may go.
+        # By identity: the objects are kept, so that no identity is used twice.
         self._proxies: dict[int, Proxy] = {}
         self._variables: dict[int, tuple[Any, str]] = {}
         self._texts: deque[tuple[str, str]] = deque(maxlen=20)
@@ -188,7 +188,7 @@ class Proxy:
     def __getattr__(self, name: str) -> Any:
         real, text = self._exhume_real, self._exhume_text
         if name in ("_as_parameter_", "__wrapped__"):
-            return real  # for ctypes, and for who asks which arguments it takes
+            return real  # for ctypes, and for inspect.signature
         value = getattr(real, name)
         if name.startswith("__") or isinstance(value, dict):
             return value

@@ -49,7 +49,7 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
     run.prepare()
     for call in run.actions.values():
         call.prepare()
-    # Python runs code faster that it has run before: here, in a run that is only printed.
+    # Python runs code faster the second time: this run is only printed.
     generate(Setup("smtlib").make(), Settings(), 0, lambda text: None)
     gc.collect()
     # What is loaded stays shared with the children: their collector does not touch it.

@@ -68,7 +68,7 @@ def _safe_mode(setup: Setup, fault: Fault, program: str | None, script: str | No
 
 def _hear_older(found: Evidence, setup: Setup, fault: Fault, program: str) -> str:
     """What older releases of the wrong solver do with the program; where it is not known who is wrong, the
-    one before of each. Gives the search of the first affected release, as far as it came.
+    one before of each. Returns the search for the first affected release, as far as it got.
     """
     if setup.factory is not None:
         return ""

@@ -8,8 +8,8 @@ Where their answers differ there are, in order of weight:
    solver, third solvers;
 3. the same calls on a third solver.
 
-What weighs most decides; all that was found is kept, a sentence each. What older releases do is heard once
-there is a program to ask them with (``describing``).
+The strongest evidence decides. All of it is kept, one sentence each. Older releases are asked later, when
+there is a program to run on them (``describing``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Finding folders of API fuzzing: all it takes to see an error again, there whole or not at all.
+"""Finding folders of API fuzzing: all that is needed to see an error again.
 
 ==================== ==============================================================================
 ``trace.txt``        the run's trace, as it was drawn
 ``minimised.trace``  the smallest trace so far that shows the error
-``script.py``        the minimised calls as a Python program of the solver's own interface
+``script.py``        the minimised calls as a Python program, where there is one
 ``calls.log``        the log that the solver keeps of the program's calls, where it is one that does (z3)
 ``formula.smt2``     the same in SMT-LIB, where it can be said there
 ``reduced.smt2``     that, reduced, where the solver goes wrong on the text, too; made when it is minimised
@@ -12,8 +12,6 @@
 ``report.md``        for people, ready to paste
 ``duplicates.txt``   numbers of later runs that show the same, a line each
 ==================== ==============================================================================
-
-``script.py`` and ``formula.smt2`` are there where they can be made.
 """
 
 from __future__ import annotations

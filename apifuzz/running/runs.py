@@ -157,7 +157,7 @@ class Runner:
         return None
 
     def log(self, program: str, fault: Fault) -> str:
-        """The log that a solver of its own accord keeps of a program's calls; empty where none keeps one."""
+        """The log of a program's calls that a solver keeps itself; empty if none does."""
         self._file.unlink(missing_ok=True)
         text = logged(program, self.setup.interfaces, self._file)
         if text is None or fault.kind == faults.LEAK:

@@ -36,7 +36,6 @@ from apifuzz.interface import (
     HeadKind,
     Misbehaviour,
     Option,
-    Rejected,
     Unsupported,
     must,
 )
@@ -229,7 +228,7 @@ def check(solver: Any) -> Answer:
 BitwuzlaEngine.words = {
     **{word.__name__: word for word in (as_number, chosen, exact_number, has_binder, must, symbols_in)},
     **{word.__name__: word for word in (bitwuzla.BitwuzlaException, compare, declarations_of, unreadable)},
-    **{word.__name__: word for word in (Kind, Misbehaviour, Rejected, Unsupported, subsorts, text_of)},
+    **{word.__name__: word for word in (Kind, Misbehaviour, Unsupported, subsorts, text_of)},
     **{"Options": bitwuzla.Options, "Parser": bitwuzla.Parser, "QUESTIONS": QUESTIONS, "ANSWERS": ANSWERS},
     **{"Operators": Operators, "Settings": Settings},
     **{"BASIC_SORTS": BASIC_SORTS, "quoted": quote_symbol, "smtlib_sort": smtlib_sort},

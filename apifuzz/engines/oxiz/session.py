@@ -52,7 +52,8 @@ class Session:
         self.variables: dict[int, tuple[str, str]] = {}
         self.texts: dict[int, str] = {}
         self._made: dict[int, tuple[Any, Callable[[], Any]]] = {}
-        # By identity, for a term has an owner or none whatever its id is; so nothing that is here may go.
+        # By identity: of two terms with one id, one may have an owner and the other none. They are kept, so
+        # that no identity is used twice.
         self._owned: dict[int, Any] = {}
 
     # Words of rows

@@ -71,7 +71,7 @@ STEPS = 20_000
 """Rewriting steps of a simplification."""
 
 _MOST_STEPS = 500_000
-"""Those of any call: far more than most take, as z3 dies of the exception here and there."""
+"""Rewriting steps of any call: far more than most need, as z3 sometimes crashes at this limit."""
 
 
 @cache
@@ -79,8 +79,7 @@ def set_up_process() -> None:
     """Set what z3 has for a whole process only."""
     # Without it z3 writes to standard error.
     z3core.Z3_toggle_warning_messages(False)
-    # Values and assertions are rewritten without regard to the resource limit: of a recursive function whose
-    # definition has no end for ever.
+    # Rewriting ignores the resource limit: it would unfold some recursive functions for ever.
     z3.set_param("model_evaluator.max_steps", STEPS)
     z3.set_param("rewriter.max_steps", _MOST_STEPS)
 
