@@ -70,14 +70,9 @@ def kind_of(found: FindingFolder) -> Kind:
     return KINDS[found.kind]
 
 
-def writer_of(found: FindingFolder) -> Writer:
-    """What writes a finding's report."""
-    return kind_of(found).writer(found)
-
-
 def title_of(found: FindingFolder) -> str:
     """The title of a finding's report."""
-    return writer_of(found).title()
+    return kind_of(found).writer(found).title()
 
 
 def rewrite_report(folder: Path) -> str:
@@ -86,6 +81,6 @@ def rewrite_report(folder: Path) -> str:
     The file is there whole or not at all. DifftestError where the folder holds no finding.
     """
     found = FindingFolder.read(folder)
-    text = writer_of(found).text()
+    text = kind_of(found).writer(found).text()
     put_text(folder / REPORT, text)
     return text

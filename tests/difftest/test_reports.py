@@ -17,7 +17,7 @@ from difftest import DifftestError, HuntOptions, Solver, Stage, hunt
 from difftest.triage.checking import complaints_about
 from difftest.triage.facts import logic_name
 from difftest.triage.folder import FindingFolder
-from difftest.triage.kinds import rewrite_report, title_of, writer_of
+from difftest.triage.kinds import rewrite_report, title_of
 from difftest.triage.reduce import reduce
 from difftest.triage.written import Written, blocks_of
 from generator.strategy import GeneratedTest
@@ -27,11 +27,6 @@ from solvers.report_form import PLAIN, Part, Row, Section
 from tests.difftest.hunts import summary_of
 
 TEXT = "(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
-
-
-def _text(folder: Path) -> str:
-    found = FindingFolder.read(folder)
-    return writer_of(found).text()
 
 
 def _title(folder: Path) -> str:
@@ -120,7 +115,7 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
         tmp_path / "f", entry=entry, **{"class": "soundness"}, check=0, reason="a third one says so"
     )
     other = {"name": "z3", "spec": "z3", "family": "z3", "answers": ["sat"], "version": "Z3 version 5.4.0"}
-    text = _text(add_solver(folder, **other))
+    text = rewrite_report(add_solver(folder, **other))
     assert "# cvc5: wrong unsat on QF_LIA with --fp-exp --sub-cbqi\n" in text
     assert facts(text)["Options"] == "`--fp-exp` (expert), `--sub-cbqi` (regular)"
     assert facts(text)["Safe mode"] == "not known"
@@ -160,7 +155,7 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
 def test_options_in_the_formula_and_its_language_are_facts(
     tmp_path: Path, formula: str, options: str, language: str
 ) -> None:
-    found = facts(_text(write(tmp_path / "f", formula)))
+    found = facts(rewrite_report(write(tmp_path / "f", formula)))
     assert (found["Options"], found["Language"]) == (options, language)
 
 
@@ -177,12 +172,12 @@ def test_options_in_the_formula_and_its_language_are_facts(
 def test_the_version_comes_with_the_commit_or_with_that_there_is_none(
     reported: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    assert Written.of(_text(write(tmp_path / "f", entry=reported))).rows[Row.VERSION] == words
+    assert Written.of(rewrite_report(write(tmp_path / "f", entry=reported))).rows[Row.VERSION] == words
 
 
 def test_a_build_of_our_own_is_no_wheel(tmp_path: Path) -> None:
     entry = {"commit": None, "release": "4.8.5+debug.address"}
-    rows = Written.of(_text(write(tmp_path / "f", entry=entry))).rows
+    rows = Written.of(rewrite_report(write(tmp_path / "f", entry=entry))).rows
     assert rows[Row.INSTALLED] == "built from the source package of z3-solver 4.8.5 (debug.address)"
     assert rows[Row.VERSION] == "Z3 version 4.8.5 - 64 bit (no commit printed)"
 
@@ -239,7 +234,7 @@ def transcript(folder: Path, **changes: Any) -> Path:
 def test_a_crash_is_reported_with_its_stack(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", **CRASH, entry={"detail": "signal SIGSEGV"})
     stack = ["(anonymous namespace)::tactic::reduce at t.cpp:3", "exec"]
-    text = _text(transcript(folder, stack=stack))
+    text = rewrite_report(transcript(folder, stack=stack))
     report = Written.of(text)
     assert report.title == "z3: segmentation fault in tactic::reduce on QF_LIA"
     assert report.section(Section.ACTUAL) == (
@@ -249,12 +244,12 @@ def test_a_crash_is_reported_with_its_stack(tmp_path: Path) -> None:
     assert block.text == f"#0  {stack[0]}\n#1  exec"
     assert [one.rule for one in complaints_about(report)] == ["versions"]
     # One of another input is not shown.
-    assert "input.smt2" not in _text(transcript(folder, file="reduced.smt2"))
+    assert "input.smt2" not in rewrite_report(transcript(folder, file="reduced.smt2"))
 
 
 def test_a_program_that_reads_the_input_is_shown(tmp_path: Path) -> None:
     reader = {"command": "python read.py input.smt2", "reader": "import cvc5\n", "instead": "cvc5 input.smt2"}
-    text = _text(transcript(write(tmp_path / "f"), code=0, printed="sat", **reader))
+    text = rewrite_report(transcript(write(tmp_path / "f"), code=0, printed="sat", **reader))
     command = section(text, "Command")
     assert command.startswith("`python read.py input.smt2`\n\n") and "`cvc5 input.smt2`" in command
     assert [block.text for block in blocks_of(command)] == ["import cvc5"]
@@ -272,7 +267,7 @@ def test_evidence_and_what_it_is_about_are_reported(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", entry=entry, safe_mode=False, **reported)
     (folder / "with-model.smt2").write_text("(assert (= x 7))\n")
     (folder / "related.smt2").write_text("(assert false)\n")
-    expected = section(_text(folder), "Expected")
+    expected = section(rewrite_report(folder), "Expected")
     assert expected.startswith(
         "A model that satisfies the assertions. cvc5 1.4.2 refutes the model.\n\n- z3 says `unsat` to it\n"
         "- cvc5 1.4.2 says sat to script 1 made from it\n"
@@ -333,7 +328,7 @@ def test_two_releases_of_one_solver_are_distinguished(
     tmp_path: Path, changes: dict[str, Any], own: str, kind: str, expected: str
 ) -> None:
     folder = write(tmp_path / "f", stdout=f"{own}\n", entry={**OWN, "answers": [own]}, **changes)
-    text = _text(add_solver(folder, **OLDER))
+    text = rewrite_report(add_solver(folder, **OLDER))
     assert facts(text)["Kind"] == kind
     assert section(text, "Expected").startswith(expected)
     (block,) = blocks_of(section(text, "Actual"))
@@ -364,7 +359,7 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
     folder = write(tmp_path / "f", check=0, entry={**OWN, "answers": ["unknown"]}, **reported)
     (folder / "parent.smt2").write_text("(check-sat)\n")
     beside = "The formula that it was made from:\n\n```smt2\n(check-sat)\n```"
-    assert section(_text(folder), "Expected") == f"{expected}\n\n{beside}"
+    assert section(rewrite_report(folder), "Expected") == f"{expected}\n\n{beside}"
 
 
 @pytest.mark.parametrize(
@@ -393,7 +388,7 @@ def test_each_finding_of_cvc5_says_what_is_known_of_its_safe_mode(
         reported["reduced"]["size_after"] = 5
     folder = write(tmp_path / "f", entry={"name": "s", "family": family}, **{**reported, "guilty": culprit})
     (folder / "reduced.smt2").write_text("(check-sat)\n")
-    assert facts(_text(folder)).get("Safe mode") == words
+    assert facts(rewrite_report(folder)).get("Safe mode") == words
 
 
 def test_only_issues_that_are_like_the_shown_formula_are_named(tmp_path: Path) -> None:
@@ -404,7 +399,7 @@ def test_only_issues_that_are_like_the_shown_formula_are_named(tmp_path: Path) -
 
     near = [like(1, "0.56", "div"), like(2, "0.56", "str.substr"), like(3, "0.25", "div"), like(4, "0.90")]
     near.append({**like(5, "0.30", "mod"), "why": f"crash in the same file; {near[1]['why']}"})
-    text = _text(write(tmp_path / "f", resembles=near))
+    text = rewrite_report(write(tmp_path / "f", resembles=near))
     assert [n for n in range(1, 6) if f"z3#{n}" in section(text, Section.NOTES)] == [1, 4, 5]
 
 
@@ -436,7 +431,7 @@ def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
         "tried": [{"release": release, "state": state} for release, state in tried],
     }  # fmt: skip
     (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": report}))
-    text = _text(folder)
+    text = rewrite_report(folder)
     assert "QF_LRA" in _title(folder)
     assert "(/ 1.0 0.0)" in text and "(div x 2)" not in text
     assert "$ z3 model_validate=true reduced.smt2\nsat\nshort" in text
@@ -459,11 +454,11 @@ def test_it_stands_on_what_is_there(tmp_path: Path) -> None:
     (folder / "finding.json").write_text(json.dumps(data))
     (folder / "bisect.json").write_text("{")
     (folder / "z3-4.8.5.stdout").unlink()
-    text = _text(folder)
+    text = rewrite_report(folder)
     assert "# z3: invalid model on QF_UF" in text
     assert "$ /x/z3 model_validate=true original.smt2" in text
     with pytest.raises(DifftestError, match="no finding can be read"):
-        _text(tmp_path)
+        rewrite_report(tmp_path)
 
 
 HOSTILE = (
@@ -495,7 +490,7 @@ def test_nothing_gets_out_of_its_code_block(tmp_path: Path, hostile: str) -> Non
         evidence=[hostile],
     )
     kept = {"command": hostile, "printed": hostile, "reader": hostile, "instead": hostile, "stack": [hostile]}
-    for text in (_text(folder), _text(transcript(folder, **kept))):
+    for text in (rewrite_report(folder), rewrite_report(transcript(folder, **kept))):
         tokens = MarkdownIt("commonmark").parse(text)
         assert [token.tag for token in tokens if token.type == "heading_open"].count("h1") == 1
         assert [token.content for token in tokens if token.type == "html_block"] == []
@@ -509,7 +504,7 @@ def test_any_text_is_printed_whole(
     tmp_path_factory: pytest.TempPathFactory, formula: str, printed: str
 ) -> None:
     folder = write(tmp_path_factory.mktemp("f"), formula=formula, stdout=printed)
-    text = _text(folder)
+    text = rewrite_report(folder)
     tokens = MarkdownIt("commonmark").parse(text)
     fences = {token.info: token.content for token in tokens if token.type == "fence"}
     assert set(fences) == {"smt2", "console"}
@@ -519,14 +514,14 @@ def test_any_text_is_printed_whole(
 
 def test_long_texts_are_cut_and_said_to_be(tmp_path: Path) -> None:
     long = "(assert true)\n" * 3_000
-    text = _text(write(tmp_path / "f", formula=long, stdout="x" * 9_000 + "\nline\n" * 500))
+    text = rewrite_report(write(tmp_path / "f", formula=long, stdout="x" * 9_000 + "\nline\n" * 500))
     assert len(text) < 40_000
     assert "attach `original.smt2`" in text
     assert re.search(r"\.\.\. \(\d+ more lines\)", text)
 
 
 def test_the_header_of_a_test_is_not_reported(tmp_path: Path) -> None:
-    text = _text(write(tmp_path / "f", f"; exhume 0.1.0 seed 1\n; issues z3#17\n{TEXT}; kept\n"))
+    text = rewrite_report(write(tmp_path / "f", f"; exhume 0.1.0 seed 1\n; issues z3#17\n{TEXT}; kept\n"))
     assert Written.of(text).input.text == f"{TEXT}; kept"
 
 
