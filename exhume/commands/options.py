@@ -24,7 +24,7 @@ CampaignFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
 ]
 RunLimit = Annotated[
-    float, typer.Option("--limit", metavar="SECONDS", help="Time limit of one run.", min=0.1)
+    float, typer.Option("--limit", metavar="SECONDS", help="Time limit of one run of a solver.", min=0.1)
 ]
 _TEXT_SOLVERS = [family for family, profile in PROFILES.items() if profile.reads_scripts]
 SOLVER_HELP = (
