@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,6 @@ from difftest.triage.merges import Merge
 from difftest.triage.store import prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
-from solvers.running.process import Limits
 from solvers.specs import Solver
 
 # One set-aside test is tried again after this many new ones.
@@ -90,12 +89,11 @@ class HuntOptions:
     """How to hunt: at most ``tests`` tests (None: all there are) or ``seconds`` of wall time, ``jobs`` at
     once.
 
-    ``seed`` names the run in findings and chooses which tests are set aside. ``limits.seconds`` is not used:
-    ``stages`` hold the times. ``warm=False`` starts a process per test and solver. ``reduction`` is how many
-    seconds a confirmed test may be reduced to find out which finding it belongs to (0: not at all).
-    ``oracles`` say what counts as wrong, as ``difftest.oracles.select`` gives them (none: the solvers'
-    defaults). ``mode_share`` of the tests run one of the solvers under options of the kinds ``modes``,
-    those of the names ``modes_first`` before others.
+    ``seed`` names the run in findings and chooses which tests are set aside. ``warm=False`` starts a process
+    per test and solver. ``reduction`` is how many seconds a confirmed test may be reduced to find out which
+    finding it belongs to (0: not at all). ``oracles`` say what counts as wrong, as
+    ``difftest.oracles.select`` gives them (none: the solvers' defaults). ``mode_share`` of the tests run one
+    of the solvers under options of the kinds ``modes``, those of the names ``modes_first`` before others.
     ``paced``: the first stage's time may be shorter, following what decided tests took
     (``difftest.campaign.pace``); which tests there are does not depend on it. ``in_turn``: oracles that take
     turns do so, if none are named. ``by_work``: what there is to find does not depend on time. Results are
@@ -110,7 +108,6 @@ class HuntOptions:
     tests: int | None = None
     seconds: float | None = None
     stages: tuple[Stage, ...] = DEFAULT_STAGES
-    limits: Limits = field(default_factory=Limits)
     warm: bool = True
     reduction: float = QUICK_SECONDS
     progress_seconds: float = 0.5
@@ -218,9 +215,7 @@ class _Hunt:
             lambda name, reward: self.schedule.paid(name, 0.0, 0, 0, 1, reward=reward),
             *(loaded, Ledger([*listed, *(entry for made in own for entry in made.known)])),
         )
-        self.stages = Stages(
-            *(options.stages, options.limits, options.seed, solvers, options.oracles, options.paced)
-        )
+        self.stages = Stages(*(options.stages, options.seed, solvers, options.oracles, options.paced))
         self.turns = _turns(options, solvers)
         self.set_aside: deque[RunTask] = deque()
         # What runs: tests that were not counted yet, and those that were.

@@ -49,14 +49,13 @@ DEFAULT_STAGES = (Stage(0.1, 1.0), Stage(1.0, 0.02), Stage(10.0, 0.08))
 class Stages:
     """The ``stages`` of one hunt: what limits a test gets, and which tests get the next ones.
 
-    ``limits.seconds`` is not used. ``paced``: the first stage's time may be shorter, following what decided
-    tests took. ``oracles`` are those of the hunt (none: the solvers' defaults).
+    ``paced``: the first stage's time may be shorter, following what decided tests took. ``oracles`` are those
+    of the hunt (none: the solvers' defaults).
     """
 
     def __init__(
         self,
         stages: Sequence[Stage],
-        limits: Limits,
         seed: int,
         solvers: Sequence[Solver],
         oracles: Sequence[str] = (),
@@ -67,7 +66,7 @@ class Stages:
         self._solvers = solvers
         # Most hunts have none, and many tests are late.
         self._promising = tuple(name for name in oracles_on(oracles, solvers) if ORACLES[name].promises)
-        self._limits = [replace(limits, seconds=stage.seconds) for stage in stages]
+        self._limits = [Limits(seconds=stage.seconds) for stage in stages]
         self._longest = max(stage.seconds for stage in stages)
         self._pace = Pace(stages[0].seconds) if paced else None
         self._promising_seconds = 0.0

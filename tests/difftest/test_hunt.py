@@ -16,6 +16,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -279,11 +280,13 @@ say('sat')
     assert_gone(marker)
 
 
-def test_floods_and_memory_eaters_are_memouts(make_test: Make, fake: Fake, tmp_path: Path) -> None:
+def test_floods_and_memory_eaters_are_memouts(
+    make_test: Make, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flood = fake("say('sat')\nwhile True: say('x' * 1000)", "flood")
     eater = fake("x = []\nwhile True: x.append(bytearray(b'y' * (4 << 20))); time.sleep(0.003)", "eater")
-    limits = Limits(memory=150 << 20, output=50_000)
-    _, summary = run([make_test(TEXT)], [flood, eater], tmp_path, limits=limits, stages=(Stage(20.0, 1.0),))
+    monkeypatch.setattr("difftest.campaign.stages.Limits", partial(Limits, memory=150 << 20, output=50_000))
+    _, summary = run([make_test(TEXT)], [flood, eater], tmp_path, stages=(Stage(20.0, 1.0),))
     assert {name: list(counts) for name, counts in summary.outcomes.items()} == {
         "flood": [Outcome.MEMOUT],
         "eater": [Outcome.MEMOUT],

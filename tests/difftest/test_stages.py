@@ -55,7 +55,7 @@ def test_a_test_continues_where_an_oracle_may_see_something_then(
 ) -> None:
     """Whatever a third solver says."""
     refused = Verdict(Outcome.REFUSED, (None,), 0.0)
-    made = Stages(NEVER, Limits(), 1, [NEW, OTHER, OLD], oracles)
+    made = Stages(NEVER, 1, [NEW, OTHER, OLD], oracles)
     later = made.later(result(0, new=new, other=refused, old=old), 0.0)
     assert (later is not None) is more
     if later is not None:
@@ -66,20 +66,20 @@ def test_a_test_continues_where_an_oracle_may_see_something_then(
 
 
 def test_a_solver_whose_runs_are_too_short_for_a_slowdown_gets_no_more() -> None:
-    made = Stages((Stage(0.1, 1.0), Stage(4.9, 0.0)), Limits(), 1, [NEW, OLD], ("slowdown",))
+    made = Stages((Stage(0.1, 1.0), Stage(4.9, 0.0)), 1, [NEW, OLD], ("slowdown",))
     assert made.later(result(0, new=LATE, old=QUICK), 0.0) is None
 
 
 def test_what_shows_at_once_is_confirmed_with_less_time_than_what_takes_longer() -> None:
-    stages = Stages(DEFAULT_STAGES, Limits(), 1, [NEW, OLD])
+    stages = Stages(DEFAULT_STAGES, 1, [NEW, OLD])
     given = [stages.confirming(stage).seconds for stage in range(len(DEFAULT_STAGES))]
     assert given == [5.0, 20.0, 20.0]
-    long = Stages((Stage(30.0, 1.0),), Limits(), 1, [NEW, OLD])
+    long = Stages((Stage(30.0, 1.0),), 1, [NEW, OLD])
     assert long.confirming(0).seconds == 60.0
 
 
 def test_a_release_that_is_slow_everywhere_does_not_take_all_the_time() -> None:
-    made = Stages(NEVER, Limits(), 1, [NEW, OLD])
+    made = Stages(NEVER, 1, [NEW, OLD])
     slow = result(1, new=LATE, old=QUICK)
     assert sum(made.later(slow, 0.0) is not None for _ in range(100)) == 6
     assert sum(made.later(slow, 1000.0) is not None for _ in range(100)) == 20
@@ -94,7 +94,7 @@ def shown_in_a_hunt(tmp_path: Path, *solvers: Solver, seconds: tuple[float, ...]
     """Class and solver of what a hunt on a test without luck finds, with the default shares."""
     stages = tuple(replace(stage, seconds=s) for stage, s in zip(DEFAULT_STAGES, seconds, strict=True))
     options = HuntOptions(tmp_path / "out", stages=stages, seed=1, reduction=0.0)
-    unlucky = Stages(stages, Limits(), 1, [OTHER])
+    unlucky = Stages(stages, 1, [OTHER])
     assert unlucky.later(result(0, other=LATE), 0.0) is None
     found = summary_of(hunt([GeneratedTest(8, TEXT, "s")], solvers, options)).findings
     return [(str(record.finding_class), record.solver) for record in found]
