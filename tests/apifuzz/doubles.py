@@ -1,7 +1,7 @@
 """Solvers with planted bugs: an engine that prints instead of solving, and a solver's own, each gone wrong.
 
-Each function makes one; a test names it as the factory of a ``Setup``, so that it is made in the process of a
-run.
+What is below makes one each; a test names it as the factory of a ``Setup``, so that it is made in the process
+of a run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -155,6 +156,21 @@ class Breaks(Around):
         self.inner.perform(calls.Push(levels // 0))
 
 
+class AsksOnce(Around):
+    """Its version is the process in which its options were first read, and the one it is now in."""
+
+    asked: ClassVar[list[int]] = []
+
+    @property
+    def version(self) -> str:
+        return f"{self.asked} {os.getpid()}"
+
+    def options(self) -> tuple[Option, ...]:
+        if not self.asked:
+            self.asked.append(os.getpid())
+        return super().options()
+
+
 def operators_in(term: ApiTerm) -> set[str]:
     """The operators that a term is made with, at any depth."""
     found: set[str] = set()
@@ -182,68 +198,25 @@ def names_in(term: ApiTerm) -> set[str]:
     return found
 
 
-def _text() -> Engine:
-    return make_engine("smtlib")
+def _printing(double: Callable[[Engine], Engine]) -> Callable[[], Engine]:
+    """The double of an engine that prints."""
+    return lambda: double(make_engine("smtlib"))
 
 
-def _solver() -> Engine:
-    return make_engine("bitwuzla")
-
-
-def crashes_after_pops() -> Engine:
-    return CrashesAfterPops(3, _text())
-
-
-def crashes_at_first_pop() -> Engine:
-    return CrashesAfterPops(1, _text())
-
-
-def forgets_declarations() -> Engine:
-    return ForgetsDeclarations(_text())
+honest = partial(make_engine, "smtlib")
+crashes_after_pops = _printing(partial(CrashesAfterPops, 3))
+crashes_at_first_pop = _printing(partial(CrashesAfterPops, 1))
+crashes_in_forks_only = _printing(partial(CrashesInForksOnly, 1))
+forgets_declarations = _printing(ForgetsDeclarations)
+dislikes_options = _printing(DislikesOptions)
+leaks = _printing(Leaks)
+breaks = _printing(Breaks)
+asks_once = _printing(AsksOnce)
 
 
 def answers_wrongly() -> Engine:
-    return CrossCheck(AnswersWrongly("bvxor", _solver()), _solver())
+    return CrossCheck(AnswersWrongly("bvxor", make_engine("bitwuzla")), make_engine("bitwuzla"))
 
 
 def returns_wrong_cores() -> Engine:
-    return Witness(ReturnsWrongCores(_solver()))
-
-
-def dislikes_options() -> Engine:
-    return DislikesOptions(_text())
-
-
-def leaks() -> Engine:
-    return Leaks(_text())
-
-
-def honest() -> Engine:
-    return _text()
-
-
-class AsksOnce(Around):
-    """Its version is the process in which its options were first read, and the one it is now in."""
-
-    asked: ClassVar[list[int]] = []
-
-    @property
-    def version(self) -> str:
-        return f"{self.asked} {os.getpid()}"
-
-    def options(self) -> tuple[Option, ...]:
-        if not self.asked:
-            self.asked.append(os.getpid())
-        return super().options()
-
-
-def asks_once() -> Engine:
-    return AsksOnce(_text())
-
-
-def crashes_in_forks_only() -> Engine:
-    return CrashesInForksOnly(1, _text())
-
-
-def breaks() -> Engine:
-    return Breaks(_text())
+    return Witness(ReturnsWrongCores(make_engine("bitwuzla")))
