@@ -194,8 +194,8 @@ class Writer:
         blocks = []
         for file, words in _BESIDE.items():
             text = read_some(self.found.path / file).strip("\n")
-            of_original = self.found.is_reduced and not file.startswith("reduced")
-            if text and len(text) <= _MOST_BESIDE and not of_original:
+            belongs = file.startswith("reduced") == self.found.is_reduced
+            if belongs and text and len(text) <= _MOST_BESIDE:
                 blocks.append(f"{words}:\n\n{fenced(printable(text), 'smt2')}")
         return "\n\n".join(blocks)
 

@@ -360,6 +360,9 @@ def test_an_answer_that_follows_is_expected(tmp_path: Path, follows: str, kind: 
     (folder / "parent.smt2").write_text("(check-sat)\n")
     beside = "The formula that it was made from:\n\n```smt2\n(check-sat)\n```"
     assert section(rewrite_report(folder), "Expected") == f"{expected}\n\n{beside}"
+    # What a reduction left that was not confirmed does not belong to the formula that is shown.
+    (folder / "reduced-parent.smt2").write_text("(exit)\n")
+    assert section(rewrite_report(folder), "Expected") == f"{expected}\n\n{beside}"
 
 
 @pytest.mark.parametrize(

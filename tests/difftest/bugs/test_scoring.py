@@ -95,7 +95,8 @@ def test_a_fuzzer_that_writes_too_many_files_is_ended(tmp_path: Path) -> None:
     body = "n = 0\nwhile True:\n open(f'{n}.smt2', 'w').write('x'); n += 1"
     run = run_fuzzer(python(body), tmp_path / "s", FuzzerLimits(20.0, files=50))
     assert run.ended == "it wrote more than 50 files"
-    assert len(run.tests) == 50
+    # The last one may still be empty when the process is killed.
+    assert len(run.tests) + run.skipped["empty"] == 50
     assert run.skipped["more files than the limit"] == 1
 
 
