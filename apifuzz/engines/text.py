@@ -29,7 +29,7 @@ from apifuzz.interface import (
     operator_text,
 )
 from apifuzz.scope import FOR_WITNESSES
-from apifuzz.trace import Trace
+from apifuzz.trace import Trace, TraceError
 from smtlib import (
     BOOL,
     REAL,
@@ -351,3 +351,12 @@ def translate(trace: Trace) -> Translation:
     engine = TextEngine((trace.solver,))
     ending = replay(engine, trace)
     return Translation(engine.script(), ending.refused)
+
+
+def script_of(trace: Trace) -> str | None:
+    """The calls of a trace as an SMT-LIB script; None if SMT-LIB cannot say all of them."""
+    try:
+        translation = translate(trace)
+    except TraceError:
+        return None
+    return None if translation.refused else translation.script

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from apifuzz.engines.text import script_of
 from apifuzz.minimise.session import Minimised, minimise
-from apifuzz.running.describing import describe, smtlib_script
+from apifuzz.running.describing import describe
 from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
@@ -103,7 +104,7 @@ def minimise_file(
 
 def _write_script(source: TraceFile, report: Minimised, setup: Setup, seconds: float) -> Path | None:
     """The minimised calls as a reduced SMT-LIB script; None where that does not show the error."""
-    script = smtlib_script(report.trace)
+    script = script_of(report.trace)
     if script is None:
         return None
     formula, reduced = source.scripts

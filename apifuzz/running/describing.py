@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apifuzz.engines.text import translate
+from apifuzz.engines.text import script_of
 from apifuzz.running.evidence import REFUTED, weigh
 from apifuzz.running.faults import CRASH, Fault
 from apifuzz.running.findings import Description
@@ -15,7 +15,7 @@ from apifuzz.running.releases import MOST_ASKED, ask_older
 from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, TraceError, print_trace
+from apifuzz.trace import Trace, print_trace
 from base.errors import ExhumeError
 from difftest import find_solvers
 from difftest.triage.evidence import WITH_MODEL, Evidence
@@ -35,7 +35,7 @@ _CLASSES = {
 def describe(runner: Runner, trace: Trace, fault: Fault, older: bool = True) -> Description:
     """What is found out about a confirmed error; ``older``: ask older releases, too."""
     found = weigh(runner.setup, trace, fault)
-    script = smtlib_script(trace)
+    script = script_of(trace)
     program = runner.program(print_trace(trace), fault)
     kept = _hear_older(found, runner.setup, fault, program) if program and older else ""
     shows = None if script is None else text_shows(script, runner.setup, fault)
@@ -96,12 +96,3 @@ def text_shows(script: str, setup: Setup, fault: Fault) -> bool:
     if fault.kind == CRASH:
         return seen.finding_class == "crash" and seen.location == fault.place
     return seen.finding_class in _CLASSES.get(fault.kind, ())
-
-
-def smtlib_script(trace: Trace) -> str | None:
-    """The calls of a trace as an SMT-LIB script; None where some cannot be said in SMT-LIB."""
-    try:
-        translation = translate(trace)
-    except TraceError:
-        return None
-    return None if translation.refused else translation.script

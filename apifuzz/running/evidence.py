@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from apifuzz.engines import ENGINES
-from apifuzz.engines.text import translate
+from apifuzz.engines.text import script_of
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.question import QUESTIONS, at_once
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.scope import PRODUCERS
-from apifuzz.trace import Trace, TraceError, print_trace
+from apifuzz.trace import Trace, print_trace
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
@@ -174,13 +174,10 @@ class _Lockstep:
 
     def _ask_as_text(self, said: dict[str, str]) -> None:
         """What the solvers say to the calls as text, and what hunts' evidence makes of it."""
-        try:
-            translation = translate(at_once(self.trace))
-        except TraceError:
+        script = script_of(at_once(self.trace))
+        if script is None or len(said) < 2:
             return
-        if translation.refused or len(said) < 2:
-            return
-        text = _OPTION.sub(lambda found: found[0] if found[1] in PRODUCERS else "", translation.script)
+        text = _OPTION.sub(lambda found: found[0] if found[1] in PRODUCERS else "", script)
         listed = ",".join(
             f"{line.args[0]}={line.args[1]}"
             for line in self.trace.lines

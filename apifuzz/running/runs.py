@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -282,8 +282,10 @@ def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
 
 def last_action(trace: str) -> str:
     """The action of the last call in a trace's text; empty if there is none."""
-    for line in reversed(trace.splitlines()):
-        words = line.split(None, 2)
-        if len(words) >= 2 and words[0].isdigit():
-            return words[1]
-    return ""
+    return next(actions_of(reversed(trace.splitlines())), "")
+
+
+def actions_of(lines: Iterable[str]) -> Iterator[str]:
+    """The actions of the calls in some lines of a trace's text."""
+    words = (line.split(None, 2) for line in lines)
+    return (parts[1] for parts in words if len(parts) >= 2 and parts[0].isdigit())

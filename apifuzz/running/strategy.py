@@ -25,7 +25,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description, filing_of
 from apifuzz.running.folder import STRATEGY, CallsFolder
 from apifuzz.running.known import shipped
-from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, run_seed
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, actions_of, run_seed
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
 from base.version import VERSION
@@ -215,8 +215,7 @@ def _counts(result: RunResult) -> Mapping[str, Mapping[str, int]]:
     if result.fault is not None:
         counts["errors"] = {result.fault.kind: 1}
     if not result.statistics:  # it could not count them itself
-        words = (line.split(None, 2) for line in result.trace.splitlines())
-        tried = Counter(parts[1] for parts in words if len(parts) >= 2 and parts[0].isdigit())
+        tried = Counter(actions_of(result.trace.splitlines()))
         return counts | {"calls": {"calls": tried.total()}, "tried": tried}
     return counts | {kind: found for kind, found in result.statistics.items() if found}
 
