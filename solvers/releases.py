@@ -117,7 +117,8 @@ def _download(distribution: str, version: str, folder: Path, pythons: Sequence[s
 
 
 def _ask_pip(distribution: str, version: str, folder: Path, options: Sequence[str], pattern: str) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *options]
+    # -P: the current folder may hold a stranger's pip.py.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", *options]
     command += [
         "--disable-pip-version-check",
         "--no-input",

@@ -55,7 +55,7 @@ def reduce_with_ddsmt(text: str, check: Check, seconds: float, per_check: float)
 
 
 def _run_ddsmt(folder: Path, program: Path, seconds: float, per_check: float, server: _Server) -> bool:
-    command = [sys.executable, "-c", "import sys; from ddsmt.__main__ import main; sys.exit(main())"]
+    command = [sys.executable, "-P", "-c", "import sys; from ddsmt.__main__ import main; sys.exit(main())"]
     command += ["-q", "-q", "-j", "1", "--ignore-output", "--timeout", str(per_check)]
     command += [str(folder / "in.smt2"), str(folder / "out.smt2"), str(program)]
     process = subprocess.Popen(

@@ -78,7 +78,7 @@ def list_releases(family: str) -> list[str]:
     zero is left out, so that ``4.8.5.0`` and ``4.8.5`` are one entry of the cache.
     """
     distribution = DISTRIBUTIONS[family]
-    command = [sys.executable, "-m", "pip", "index", "versions", distribution]
+    command = [sys.executable, "-P", "-m", "pip", "index", "versions", distribution]
     if not PROFILES[family].any_python:
         command.append("--only-binary=:all:")
     command += ["--disable-pip-version-check", "--no-input"]

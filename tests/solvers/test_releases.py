@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, ReleaseNotFound, SolverMissing, find_solver
+from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
+from difftest.triage.release_search import list_releases
 from solvers import releases
 
 FAKE_Z3 = f"""#!{sys.executable}
@@ -66,6 +68,23 @@ def test_a_release_is_fetched_once(index: Path, monkeypatch: pytest.MonkeyPatch)
     first = releases.fetch_release("z3-solver", "1.2.3")
     monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
     assert releases.fetch_release("z3-solver", "1.2.3") == first
+
+
+def test_files_of_the_current_folder_are_not_run(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_release(index)
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    for name in ("pip.py", "enum.py"):
+        (strange / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    monkeypatch.chdir(strange)
+    assert releases.fetch_release("z3-solver", "1.2.3").is_dir()
+    assert list_releases("z3") == ["1.2.3"]
+    if is_installed():
+        _, checks, _ = reduce_with_ddsmt("(assert true)\n(check-sat)\n", lambda text: True, 20.0, 5.0)
+        assert checks > 0
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_release_that_is_not_there_is_reported_with_those_that_are(index: Path) -> None:
