@@ -1,0 +1,5 @@
+(declare-const x Int)
+(assert (= x 5))
+(assert (exists ((a (Array Int Int))) (distinct (select a x) (select a 5))))
+(check-sat-using (then qe_rec smt))
+(check-sat)
