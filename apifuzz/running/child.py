@@ -41,7 +41,7 @@ def prepare(arguments: list[str]) -> Callable[[dict[str, Any], bytes], int]:
     setup, corpus = Setup(**json.loads(arguments[0])), arguments[1]
     feed = None
     if corpus:
-        from apifuzz.running.feed import load_feed
+        from apifuzz.feeding.loading import load_feed
 
         feed = load_feed(Path(corpus))
     # The model, the theories, the solver's options, the kinds of arguments: made once, not in every fork.
