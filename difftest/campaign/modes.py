@@ -26,8 +26,10 @@ from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
 # Measured (docs/solvers.md): at this share of tests under options a hunt still decides as many tests a second
 # as without, within what two runs differ by.
 DEFAULT_SHARE = 0.25
-# Of four tests under options one is under tactics, where the solver has them.
+# Of four tests under options one is under tactics, where the solver has them; of eight others one under an
+# option of a young engine.
 _TACTIC_EVERY = 4
+_YOUNG_EVERY = 8
 
 
 class ModeKind(StrEnum):
@@ -45,13 +47,15 @@ class ModeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModeList:
-    """What can be tried on one solver: settings ``name=value``, those of them that are ``experimental``,
-    tactics to go first and last in a row, and the names of the settings that such a row can be the value of.
+    """What can be tried on one solver: settings ``name=value``, others that are ``young`` or
+    ``experimental``, tactics to go first and last in a row, and the names of the settings that such a row can
+    be the value of.
 
     ``refused`` are those of its file that this release does not know, each with the reason.
     """
 
     settings: tuple[str, ...]
+    young: tuple[str, ...]
     experimental: tuple[str, ...]
     first_tactics: tuple[str, ...]
     last_tactics: tuple[str, ...]
@@ -60,7 +64,7 @@ class ModeList:
 
     def shared(self, other: ModeList) -> ModeList:
         """What can be tried on both solvers."""
-        names = ("settings", "experimental", "first_tactics", "last_tactics", "tactic_settings")
+        names = ("settings", "young", "experimental", "first_tactics", "last_tactics", "tactic_settings")
         both = {name: tuple(o for o in getattr(self, name) if o in getattr(other, name)) for name in names}
         return ModeList(**both, refused=self.refused)
 
@@ -68,7 +72,7 @@ class ModeList:
 def mode_list(solver: Solver) -> ModeList:
     """What can be tried on ``solver``, asked of it once; empty for one given by a command line."""
     if solver.family not in PROFILES:
-        return ModeList((), (), (), (), (), ())
+        return ModeList((), (), (), (), (), (), ())
     return _mode_list(solver.family, solver.argv)
 
 
@@ -78,9 +82,9 @@ def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     try:
         asked, tactics = asked_options(family, argv), profile.ask_tactics(argv)
     except EnvironmentProblem as problem:  # as with some old releases: they can be hunted all the same
-        return ModeList((), (), (), (), (), tuple((setting, str(problem)) for setting in table.tried()))
+        return ModeList((), (), (), (), (), (), tuple((setting, str(problem)) for setting in table.tried()))
     problems = {setting: why_refused(setting, asked) for setting in table.tried()}
-    settings = [setting for setting, why in problems.items() if why is None]
+    classes = {setting: table.class_of(setting) for setting, why in problems.items() if why is None}
     refused = [(setting, why) for setting, why in problems.items() if why is not None]
     by = tuple(name for name in table.tactic_settings if name == COMMAND or name in asked)
 
@@ -90,8 +94,9 @@ def _mode_list(family: str, argv: tuple[str, ...]) -> ModeList:
     first, last = known(table.first_tactics), known(table.last_tactics)
     refused += [(t, "no such tactic") for t in table.first_tactics if tactics and t not in first]
     return ModeList(
-        tuple(s for s in settings if table.class_of(s) is not OptionClass.EXPERIMENTAL),
-        tuple(s for s in settings if table.class_of(s) is OptionClass.EXPERIMENTAL),
+        tuple(setting for setting, found in classes.items() if found is not None and found.is_trusted),
+        tuple(setting for setting, found in classes.items() if found is OptionClass.YOUNG),
+        tuple(setting for setting, found in classes.items() if found is OptionClass.EXPERIMENTAL),
         first,
         last,
         by if last else (),
@@ -190,14 +195,19 @@ class Modes:
         found = self._lists[solver.name]
         source = _source(self.seed, solver.name, part, turn)
         singles = self._singles(found)
+        young = found.young if singles else ()
         if self.by_work:
             threaded = option_table(solver.family).threaded
-            singles = tuple(setting for setting in singles if split_option(setting)[0] not in threaded)
+            young = tuple(setting for setting in young if split_option(setting)[0] not in threaded)
         if self._rows(found) and (not singles or turn % _TACTIC_EVERY == _TACTIC_EVERY - 1):
             row = random_row(found.first_tactics, found.last_tactics, source)
             return (f"{source.choice(found.tactic_settings)}={row}",)
         if self._rows(found):
             turn -= turn // _TACTIC_EVERY
+        if young:
+            if turn % _YOUNG_EVERY == _YOUNG_EVERY - 1:
+                return (source.choice(young),)
+            turn -= turn // _YOUNG_EVERY
         if turn < len(singles):
             return (_shuffled(singles, self.first, self.seed, solver.name, part)[turn],)
         return _together(singles, source)

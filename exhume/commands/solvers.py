@@ -112,7 +112,7 @@ def _described(solver: Solver) -> dict[str, Any]:
         "commit": solver.commit(),
         "command": " ".join(solver.argv),
         **asdict(abilities),
-        "settings": len(modes.settings) if modes else 0,
+        "settings": len(modes.settings) + len(modes.young) if modes else 0,
         "tactics": len(modes.first_tactics) + len(modes.last_tactics) if modes else 0,
         "unknown_settings": [setting for setting, _ in modes.refused] if modes else [],
     }

@@ -80,13 +80,18 @@ def test_a_test_has_the_same_modes_whoever_asks_and_another_seed_has_others() ->
     assert names(1, list(range(300))) != names(2, list(range(300)))
 
 
+def without_young(modes: Modes, turns: range) -> list[tuple[str, ...]]:
+    """The options of these turns of the first solver, but for those under options of young engines."""
+    made = (modes.options_for(modes.solvers[0], "s/", turn) for turn in turns)
+    return [options for options in made if options[0] not in mode_list(modes.solvers[0]).young]
+
+
 def test_each_setting_is_tried_alone_before_any_two_are_together() -> None:
-    solver = SOLVERS[0]
-    modes = Modes([solver], ModeKind.OPTIONS, seed=3, share=1.0)
-    settings = mode_list(solver).settings
-    alone = [modes.options_for(solver, "s/", turn) for turn in range(len(settings))]
+    modes = Modes(SOLVERS[:1], ModeKind.OPTIONS, seed=3, share=1.0)
+    settings = mode_list(SOLVERS[0]).settings
+    every = without_young(modes, range(2 * len(settings)))
+    alone, later = every[: len(settings)], every[len(settings) :]
     assert sorted(option for options in alone for option in options) == sorted(settings)
-    later = [modes.options_for(solver, "s/", len(settings) + turn) for turn in range(100)]
     assert {len(options) for options in later} == {2, 3}
     assert all(len({split_option(o)[0] for o in options}) == len(options) for options in later)
 
@@ -97,9 +102,17 @@ def test_settings_of_given_options_come_first() -> None:
     name = split_option(every[-1])[0]
     count = sum(split_option(setting)[0] == name for setting in every)
     modes = Modes([solver], ModeKind.OPTIONS, seed=3, share=1.0, first=[name])
-    alone = [modes.options_for(solver, "s/", turn)[0] for turn in range(len(every))]
+    alone = [options[0] for options in without_young(modes, range(2 * len(every)))][: len(every)]
     assert {split_option(setting)[0] for setting in alone[:count]} == {name}
     assert sorted(alone) == sorted(every)
+
+
+def test_one_of_eight_tests_under_options_is_of_a_young_engine() -> None:
+    modes = Modes(SOLVERS[:1], ModeKind.OPTIONS, seed=3, share=1.0)
+    under = Counter(modes.options_for(SOLVERS[0], "s/", turn) for turn in range(800))
+    young = {options: count for options, count in under.items() if options[0] in mode_list(SOLVERS[0]).young}
+    assert set(young) == {("parallel.enable=true",), ("sat.smt=true",), ("smt.bv.solver=2",)}
+    assert sum(young.values()) == 100
 
 
 def test_tactics_are_for_z3_only_and_mixed_in() -> None:
