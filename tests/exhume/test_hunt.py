@@ -58,7 +58,7 @@ def test_solvers_that_disagree_are_a_finding(
         "no": OUTCOMES,
     }
     for finding in document["findings"]:
-        assert set(finding) == {"id", "class", "solver", "key", "known", "path"}
+        assert set(finding) == {"id", "class", "solver", "key", "known", "young", "path"}
         assert finding["class"] == "soundness"
         assert Path(finding["path"], "report.md").is_file()
     assert ended.err == ""
