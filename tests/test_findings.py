@@ -75,6 +75,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("cvc5-nested-array-wrong-sat", 0, "cvc5", ["--arrays-exp", "--check-models"], (INVALID["cvc5"],)),
     ("cvc5-nested-array-wrong-sat", 0, "z3", [], "unsat"),
     ("cvc5-nth-values-contradict", 1, "cvc5", [], "sat ((x a) ((l x) (b a a)) ((r (l x)) (b a a)))"),
+    ("cvc5-qe-limit-negated", 0, "cvc5", [], "(exists ((x Int)) (not (forall ((y Int)) (f x y))))"),
     ("cvc5-qe-division-by-zero", 0, "cvc5", [], "false"),
     ("cvc5-qe-division-by-zero", 1, "cvc5", [], "sat"),
     ("cvc5-qe-division-by-zero", 1, "z3", [], "sat"),
@@ -235,6 +236,12 @@ WEAK: list[tuple[str, str, list[str], Ends]] = [
     ("z3-ufbv-map-invalid-model", "z3", ["model_validate=true"], (INVALID["z3"],)),
     ("cvc5-model-core-solved-symbol", "cvc5", [], "sat ( (define-fun b"),
     ("cvc5-error-proof-tracer-abort", "cvc5", ["--produce-proofs"], ABRT),
+    (
+        "cvc5-piand-width-error",
+        "cvc5",
+        ["--produce-unsat-cores", "--proof-granularity=dsl-rewrite-strict"],
+        'unsat (error "expecting bit-width > 0")',
+    ),
     ("cvc5-match-quoted-symbol", "cvc5", [], ("got `|x y|` (QUOTED_SYMBOL)",)),
 ]
 _KIND = "Cannot handle assertion with term of kind"
