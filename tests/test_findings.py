@@ -161,6 +161,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-finite-set-range-regex-segfault", 0, "z3", [], SEGV),
     ("z3-finite-set-range-regex-segfault", 1, "z3", [], "sat"),
     ("z3-partial-order-unsat", 1, "cvc5", [], "sat"),
+    ("z3-intblast-bvand-endless", 0, "z3", ["smt.bv.solver=2", "-T:2"], "timeout"),
     ("z3-intblast-smulo-not-implemented", 0, "z3", ["smt.bv.solver=2"], ("Line: 611",)),
     ("z3-maximize-real-beside-integers", 0, "z3", [], "sat (objectives (a (+ 20.0 epsilon)) )"),
     ("z3-maximize-real-beside-integers", 1, "z3", [], "sat"),

@@ -1,0 +1,5 @@
+(push)
+(declare-const a (_ BitVec 2))
+(declare-const b (_ BitVec 2))
+(assert (= (bvand a b) #b01))
+(check-sat)
