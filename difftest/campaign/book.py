@@ -266,9 +266,11 @@ class Book:
             self._waiting[candidate.key] = deque()
             self._to_confirm.append(shown)
 
-    def _is_known_error(self, key: str, words: frozenset[str] = frozenset()) -> bool:
-        """Whether this is on the list of what is no finding, by its key and the words of its reduced formula
-        and reason, if these are known: then that is counted.
+    def _is_known_error(
+        self, key: str, words: frozenset[str] = frozenset(), is_reduced: bool = False
+    ) -> bool:
+        """Whether this is on the list of what is no finding, by its key and the words of its reason, its
+        options and, if it ``is_reduced``, its formula: then that is counted.
         """
         own = self.solvers.get(self._plain(Key.read(key).solver))
         release = own.release if own is not None else None
@@ -276,7 +278,7 @@ class Book:
         if entry is None:
             return False
         self.tally.add("known", {entry.key: 1})
-        if words:
+        if is_reduced:
             self._known_by_formula[key] = entry
         return True
 
@@ -318,10 +320,7 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        words = frozenset[str]()
-        if result.key is not None:
-            words = words_in(result.key.text, candidate.reason, candidate.culprit or "")
-        is_known = self._is_known_error(candidate.key, words)
+        is_known = self._is_known_error(candidate.key, _words_of(result, candidate), result.key is not None)
         if not is_known:
             yield from self._enter(result, candidate)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
@@ -436,4 +435,15 @@ def _row_of(record: FindingRecord, earlier: bool) -> FindingState:
         *(record.id, record.finding_class, record.solver, record.key, record.path.name),
         *(str(test.get("strategy", "")), int(test.get("index", 0)), int(test.get("seed", 0))),
         *(found_at, 0, earlier),
+    )
+
+
+def _words_of(result: Confirmation, candidate: Candidate) -> frozenset[str]:
+    """The words that describe a cause: those of the reduced formula, of the reason and of the options. For a
+    crash that names its place, only the names of the solvers that showed it have the options.
+    """
+    text = result.key.text if result.key is not None else ""
+    solvers = [solver.name for solver in result.evidence.solvers] if result.evidence is not None else []
+    return frozenset[str]().union(
+        *(words_in(text, candidate.reason, name) for name in (candidate.culprit or "", *solvers))
     )

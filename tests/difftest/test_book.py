@@ -99,3 +99,27 @@ def test_a_known_cause_is_seen_in_the_reduced_formula(tmp_path: Path) -> None:
             key = FoundKey(left, f"(set-logic HORN)\n{TEXT}", True)
             assert not list(book.take_confirmation(Confirmation(task, evidence, 0.1, key)))
     assert tally.statistics["known"] == {"soundness|z3|HORN": 3} and not paid
+
+
+def test_a_known_cause_of_a_crash_is_seen_in_the_options(tmp_path: Path) -> None:
+    known = KnownCause("z3", "crash", frozenset(("elim-predicates",)))
+    z3 = find_solver("z3")
+    book = Book(
+        *(prepare_output(tmp_path), [z3], 1, (tally := Tally(["z3"]))),
+        *(10.0, lambda: 0.0, lambda _, reward: None),
+        ledger=Ledger([Entry(str(known), Became.REPORTED, cause=known)]),
+    )
+    found = []
+    for index, tactic in enumerate(("elim-predicates", "nnf")):
+        solver = z3.with_options([f"check-sat-using={tactic}"])
+        candidate = Candidate("crash", (solver.name,), f"crash|z3|place.cpp:{index}", "z3", "crash")
+        assert not list(book.take(TestName("s", "", index), candidate, GeneratedTest(index, TEXT, "s")))
+        task = book.next_task(lambda stage: Limits())
+        assert task is not None
+        crash = Verdict(Outcome.CRASH, (None,), 0.1, location=f"place.cpp:{index}")
+        evidence = Shown((solver,), {solver.name: crash}, {solver.name: Run("exit", 1, None, "", "", 0.1)})
+        found += list(book.take_confirmation(Confirmation(task, evidence, 0.1)))
+    assert [event.record.key for event in found if isinstance(event, FindingConfirmed)] == [
+        "crash|z3|place.cpp:1"
+    ]
+    assert tally.statistics["known"].total() == 1
