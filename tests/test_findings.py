@@ -131,6 +131,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
     ("z3-fp-consequences", 0, "z3", [], "sat (=> true (= x #b0)) sat"),
     ("z3-fp-function-rounding-mode-segfault", 0, "z3", [], SEGV),
     ("z3-fp-function-rounding-mode-segfault", 1, "cvc5", [], "sat"),
+    ("z3-horn-array-declared-sort-segfault", 0, "z3", [], SEGV),
     ("z3-horn-equal-values-wrong-sat", 0, "z3", [], "sat"),
     ("z3-horn-equal-values-wrong-sat", 1, "z3", [], "unsat"),
     ("z3-horn-equal-values-wrong-sat", 1, "cvc5", ["--arrays-exp"], "unsat"),

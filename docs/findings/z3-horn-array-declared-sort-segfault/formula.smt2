@@ -1,0 +1,6 @@
+(set-logic HORN)
+(declare-sort S 0)
+(declare-fun p (S) Bool)
+(assert (forall ((a (Array S Int)) (i S) (j S)) (=> (distinct a (store a j (select a i))) (p i))))
+(assert (forall ((i S)) (=> (p i) false)))
+(check-sat)
