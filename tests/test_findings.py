@@ -195,6 +195,7 @@ ANSWERS: list[tuple[str, int, str, list[str], Ends]] = [
         [],
         "sat (objectives (x 0) (y 0) (first 0) (second 0) ) ((z 1.0))",
     ),
+    ("z3-sat-smt-zero-division-unsat", 0, "z3", ["sat.smt=true"], "unsat"),
     ("z3-seq-contains-array-wrong-sat", 0, "z3", [], "sat"),
     ("z3-seq-contains-array-wrong-sat", 1, "z3", [], "unsat"),
     ("z3-sls-strings-not-implemented", 0, "z3", ["smt.sls.enable=true"], ("Line: 338",)),
