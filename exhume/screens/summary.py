@@ -116,7 +116,8 @@ def show_findings(findings: Sequence[FindingRecord]) -> None:
         seen[kind] = seen.get(kind, 0) + 1
         ranked.append((record.is_young, seen[kind], place, record))
     shown = [ranks[-1] for ranks in sorted(ranked)[:_ROWS]]
-    old, young = (sum(ones) for ones in ([r.known for r in findings], [r.is_young for r in findings]))
+    old = sum(record.known for record in findings)
+    young = sum(record.is_young for record in findings)
     known = f", {old} of them from an earlier hunt" if old else ""
     known += f", {young} under options of young engines, listed last" if young else ""
     rows = [[str(r.finding_class), r.solver, cause(r.key), r.path.name] for r in shown]
