@@ -18,7 +18,7 @@ from typing import Any
 from solvers.asking import AskedOption
 from solvers.errors import EnvironmentProblem
 from solvers.profile import read_toml
-from solvers.registry import PROFILES
+from solvers.registry import PROFILES, kin_of
 
 
 class OptionClass(StrEnum):
@@ -178,8 +178,7 @@ def has_young_option(name: str) -> bool:
     (True, False)
     """
     bare, _, options = name.removesuffix("]").partition("[")
-    fitting = [family for family in PROFILES if f"{bare}-".startswith(f"{family}-")]
-    table = option_table(max(fitting, key=len, default=""))
+    table = option_table(kin_of(bare) or "")
     return any(table.class_of(option) is OptionClass.YOUNG for option in options.split(","))
 
 
