@@ -24,7 +24,7 @@ from difftest.triage.renamed import current_key
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
-from tests.sizes import size
+from tests.sizes import cases, size
 from tests.stored import V0, Command, Ended, command, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
@@ -207,7 +207,7 @@ def test_a_batch_is_written_again(exhume: Command, copy: Copy, stored: Path, cor
 # Campaigns
 
 
-@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.parametrize("name", cases(CAMPAIGNS, CAMPAIGNS[::2]))
 def test_a_campaign_is_triaged_and_gets_its_page(
     name: str, exhume: Command, copy: Copy, tmp_path: Path
 ) -> None:

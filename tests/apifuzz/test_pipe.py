@@ -293,7 +293,7 @@ def test_other_answers_than_success_are_noticed() -> None:
     ("program", "arguments"),
     [
         ("z3", "-in"),
-        ("cvc5", ""),
+        pytest.param("cvc5", "", marks=pytest.mark.thorough),
         pytest.param("cvc4", "--lang smt2", marks=pytest.mark.thorough),
         pytest.param("yices-smt2", "--incremental", marks=pytest.mark.thorough),
     ],

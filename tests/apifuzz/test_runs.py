@@ -53,7 +53,7 @@ from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import read_known
 from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
-from tests.sizes import size
+from tests.sizes import cases, size
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
@@ -345,9 +345,7 @@ MOST_RUNS = 150
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.thorough) for n in PLANTED]
-)
+@pytest.mark.parametrize("name", cases(PLANTED, QUICK))
 def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None:
     kind, actions, most = PLANTED[name]
     given: dict[str, Any] = {"leaks": 2 * (name == "leaks"), "quick": 60.0, "describe": describe}

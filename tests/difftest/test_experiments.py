@@ -52,11 +52,11 @@ open("found/a.smt2", "w").write({BOOM!r})
 open("found/b.smt2", "w").write({BOOM!r}.replace("1", "2"))
 open("found/c.smt2", "w").write({BOOM!r}.replace("boom", "calm"))
 open("scratch.smt2", "w").write({BOOM!r}.replace("boom", "bang"))
+sum(range(10_000_000))
 import time
-from collections.abc import Container
 time.sleep(60)
 """
-QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(1.1)\n"
+QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(0.4)\n"
 
 
 def script(name: str) -> ModuleType:
@@ -95,7 +95,7 @@ def equal_time(tmp_path: Path) -> list[object]:
         (tmp_path / f"{name}.py").write_text(text)
     python = f"{sys.executable} -I -S"
     specs = [f"{name}={python} {tmp_path / name}.py" for name in ("one", "two")]
-    options: list[object] = ["--out", tmp_path / "out", "--minutes", "0.05", "--pair", "toys", *specs]
+    options: list[object] = ["--out", tmp_path / "out", "--minutes", "0.025", "--pair", "toys", *specs]
     for name in ("loud", "quiet"):
         options += ["--peer", f"{name}={python} {tmp_path / name}.py", "--only", name]
     return [*options, "--triggers", "loud=found", "--no-bisect", "--reduce", "0"]
@@ -108,9 +108,9 @@ def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
     assert (loud["tool"], loud["files"], loud["starts"]) == ("loud", 3, 1)
     assert (loud["causes"], loud["strict"], loud["severe"], loud["by_class"]) == (1, 1, 0, {"crash": 1})
     assert (quiet["causes"], quiet["names"]) == (0, [])
-    # It ends after a second each time.
+    # It ends by itself each time.
     assert quiet["starts"] >= 2
-    assert loud["seconds"] >= 3
+    assert loud["seconds"] >= 1.5
     assert 0 < loud["cpu_seconds"] < loud["seconds"] + 3
 
     # What is there is not measured again, what is not is: each repeat is a row.

@@ -369,7 +369,7 @@ def test_the_first_limit_follows_the_tests_and_changes_no_test(
 ) -> None:
     """Most are decided at once, so a few that take longer are not waited for, at first."""
     monkeypatch.setattr("difftest.campaign.pace._STEP", 5)
-    solver = fake("time.sleep(1.5 if 'hard' in text else 0); say('sat')", "solver")
+    solver = fake("time.sleep(0.8 if 'hard' in text else 0); say('sat')", "solver")
     stages = (Stage(20.0, 1.0), Stage(21.0, 1.0))
 
     def stages_of(name: str, paced: bool) -> list[int]:
@@ -381,7 +381,7 @@ def test_the_first_limit_follows_the_tests_and_changes_no_test(
 
     assert stages_of("fixed", False) == [0] * 16
     monkeypatch.setattr("difftest.campaign.pace._FACTOR", 0.0)
-    monkeypatch.setattr("difftest.campaign.pace._SHORTEST", 1.0)
+    monkeypatch.setattr("difftest.campaign.pace._SHORTEST", 0.5)
     # The first five show the pace; what is handed out by then has the old limit.
     paced = stages_of("paced", True)
     assert paced[:7] == [0] * 7

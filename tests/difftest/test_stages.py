@@ -100,6 +100,7 @@ def shown_in_a_hunt(tmp_path: Path, *solvers: Solver, seconds: tuple[float, ...]
     return [(str(record.finding_class), record.solver) for record in found]
 
 
+@pytest.mark.thorough
 def test_a_hunt_finds_a_slowdown(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With seconds that a test can wait for."""
     monkeypatch.setattr(slowdown, "SECONDS", 1.2)

@@ -21,6 +21,7 @@ from corpus.store import Corpus
 from solvers.running.process import Limits
 from tests.conftest import HUNT
 from tests.exhume.test_report import finding
+from tests.sizes import IS_THOROUGH
 
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 Fake = Callable[[str, str], str]
@@ -229,7 +230,7 @@ def locked(stocked: Path) -> Iterator[Path]:
         holder.kill()
 
 
-@pytest.mark.parametrize("make", COMMANDS)
+@pytest.mark.parametrize("make", COMMANDS if IS_THOROUGH else COMMANDS[::3])
 def test_a_corpus_in_use_names_who_uses_it(
     exhume: Any,
     source: Path,
@@ -245,7 +246,7 @@ def test_a_corpus_in_use_names_who_uses_it(
     assert not (tmp_path / "h").exists()
 
 
-@pytest.mark.parametrize(("seconds", "lines"), [(0.3, 0), (2.0, 1)])
+@pytest.mark.parametrize(("seconds", "lines"), [(0.3, 0), (1.8, 1)])
 def test_a_corpus_in_use_for_a_moment_is_waited_for(
     exhume: Any, stocked: Path, seconds: float, lines: int
 ) -> None:
@@ -253,7 +254,7 @@ def test_a_corpus_in_use_for_a_moment_is_waited_for(
         "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
         f" time.sleep({seconds})"
     )
-    for command in (["stats"], ["query", "select 1"], ["learn"]):
+    for command in (["stats"], ["query", "select 1"], ["learn"])[: None if IS_THOROUGH else 1]:
         with subprocess.Popen([sys.executable, "-c", script, stocked], stdout=subprocess.PIPE) as holder:
             assert holder.stdout is not None
             holder.stdout.readline()
@@ -449,7 +450,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
     started = time.monotonic()
     formula = sorted(formulas.rglob("*.smt2"))[0]
     ended = exhume(
-        "replay", formula, "--solver", yes, "--solver", fake("bad", body), "--limit", "1", "--json"
+        "replay", formula, "--solver", yes, "--solver", fake("bad", body), "--limit", "0.5", "--json"
     )
     assert ended.code == (3 if outcome == "refused" else 0)
     assert time.monotonic() - started < 30

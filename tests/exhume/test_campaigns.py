@@ -48,7 +48,7 @@ def test_a_killed_hunt_resumes_with_the_same_command(
 ) -> None:
     slow = fake("slow", "time.sleep(0.03); print('sat')")
     out = tmp_path / "h"
-    command = [*hunting(corpus, out, slow), "--tests", 60]
+    command = [*hunting(corpus, out, slow), "--tests", 30]
     process = start(*command)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -59,12 +59,12 @@ def test_a_killed_hunt_resumes_with_the_same_command(
     process.send_signal(signal.SIGKILL)
     process.communicate()
     done = sum(bucket.tests for bucket in read_campaign(out).buckets)
-    assert 3 < done < 60
+    assert 3 < done < 30
     document = exhume(*command).json
-    assert document["tests"] == sum(document["outcomes"]["slow"].values()) == 60
+    assert document["tests"] == sum(document["outcomes"]["slow"].values()) == 30
     state = read_campaign(out)
     assert [run.ending for run in state.runs] == [None, "finished"]
-    assert (state.open, state.arms[0].next_index) == ((), 60)
+    assert (state.open, state.arms[0].next_index) == ((), 30)
 
 
 def test_resume_needs_no_settings_and_a_campaign_can_be_made_longer(

@@ -227,7 +227,7 @@ def test_crashes_have_counts_and_what_leaves_none_is_counted(
     endings = {name: formula(name, "(> x 3)") for name in ("crash", "haste", "hangs", "lost")}
     texts = {f"{name}.smt2": text for name, text in endings.items()} | {"x.smt2": TEXTS["x.smt2"]}
     folder = tree(tmp_path / "formulas", texts)
-    monkeypatch.setattr(measuring, "_BEYOND", 3.0)
+    monkeypatch.setattr(measuring, "_BEYOND", 1.5)
     command = ("solvers", "coverage", spec(toy), "--formulas", folder, "--out", tmp_path / "map")
     document = exhume(*command, "--limit", 0.1, "--json").json
     assert document["lost"] == {"refused": 1, "timeout": 1} and document["formulas"] == 3

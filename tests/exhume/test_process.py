@@ -19,7 +19,7 @@ import pytest
 from exhume.commands import learn
 from tests.conftest import HUNT
 
-SLOW = "time.sleep(0.1)\nprint('sat')"
+SLOW = "time.sleep(0.05)\nprint('sat')"
 
 
 def test_a_whole_session_in_processes_of_its_own(shell: Any, formulas: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from generator.seeds.script import SeedScript, read_seed
 from generator.targets import Targets, targets_for
 from smtlib import check_script, read_script
 from tests.generator.small import atom, skeleton
+from tests.sizes import cases
 
 INT = Node("+", ("Int", "Int"), "Int")
 STRING = Node("str.len", ("String",), "Int")
@@ -291,7 +292,11 @@ def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: To
 
 
 @pytest.mark.parametrize(
-    "name", ["skeletons", "congruence", "typefuzz", "join", "transplant", "rewrites", "expand"]
+    "name",
+    cases(
+        ("skeletons", "congruence", "typefuzz", "join", "transplant", "rewrites", "expand"),
+        quick=("skeletons", "typefuzz", "join", "rewrites"),
+    ),
 )
 def test_a_test_does_not_depend_on_what_was_asked_before(name: str, corpus_path: Path, toy: Toy) -> None:
     spec = toy(PATTERN)

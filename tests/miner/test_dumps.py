@@ -32,7 +32,7 @@ from miner.storing import TrackerReport
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.gitlab_server import FakeProject
 from tests.miner.mining_help import contents, mine
-from tests.sizes import size
+from tests.sizes import cases, size
 
 ALL = MineOptions(everything=True)
 SCRIPT = "```\n(declare-const q Int)\n(assert (> q 41))\n(check-sat)\n```"
@@ -140,7 +140,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[objec
 FORMS = ["one list", "pages", "slurp", "lines", "objects", "utf-8-sig", "utf-16"]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", cases(FORMS, ("pages", "lines", "utf-16")))
 def test_what_gh_api_prints_gives_what_live_mining_gives(
     live: dict[str, Any], tracker: FakeTracker, tmp_path: Path, form: str
 ) -> None:

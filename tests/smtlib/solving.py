@@ -12,12 +12,12 @@ from corpus.acceptance import Acceptance
 MILLISECONDS = 2000
 
 
-def ask_z3(text: str) -> list[str]:
+def ask_z3(text: str, milliseconds: int = MILLISECONDS) -> list[str]:
     """z3's output, line by line. A line of an error begins with ``(error``."""
     context = z3.Context()
     try:
         output: str = z3.Z3_eval_smtlib2_string(
-            context.ref(), f"(set-option :timeout {MILLISECONDS})\n" + text
+            context.ref(), f"(set-option :timeout {milliseconds})\n" + text
         )
     except z3.Z3Exception as error:
         value = error.value

@@ -186,9 +186,9 @@ def test_output_over_the_limit_counts_as_in_a_process_of_its_own(
 def test_a_program_that_does_not_read_on_is_not_shared(
     body: str, tmp_path: Path, runner: Runner, screener: Screener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solvers.running.screener._TRIAL_SECONDS", 1.0)
+    monkeypatch.setattr("solvers.running.screener._TRIAL_SECONDS", 0.4 if "sleep" in body else 2.0)
     counted = Counted(tmp_path, body)
-    limits = Limits(seconds=1)
+    limits = Limits(seconds=0.4 if "sleep" in body else 2)
     assert screener.judge(counted.solver, script(PLAIN), limits).outcome is (
         runner.judge(counted.solver, script(PLAIN), limits).outcome
     )

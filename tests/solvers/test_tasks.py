@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def troubled(folder: Path) -> Iterator[TaskProcess]:
-    with TaskProcess("troubled", [], 0.4, 128 << 20, folder) as made:
+    with TaskProcess("troubled", [], 0.8, 128 << 20, folder) as made:
         yield made
 
 
@@ -77,7 +77,7 @@ def test_a_crash_or_a_hang_costs_one_question(troubled: TaskProcess) -> None:
         "talk",
         "good",
     ]
-    late = NoAnswer("timeout", "no answer in 0.4 s")
+    late = NoAnswer("timeout", "no answer in 0.8 s")
     full = NoAnswer("memory", "out of memory")
     assert answers(troubled, *asked) == [
         *("good", NoAnswer("crash", "SIGABRT: Fatal failure in foo.cpp:42"), late, late, "fragile"),

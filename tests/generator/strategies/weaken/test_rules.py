@@ -16,6 +16,7 @@ from generator.strategies.weaken.ruleset import Rule, common_theories, default_r
 from smtlib import check_script, read_script
 from tests.generator.strategies.weaken.obligations import obligations, premises
 from tests.generator.strategies.weaken.proving import answer, ask_z3
+from tests.sizes import cases
 
 RULES = default_rules().rules
 THEORIES = list(dict.fromkeys(rule.theory for rule in RULES))
@@ -63,9 +64,7 @@ def default_parameters() -> Iterator[None]:
 _QUICK = ("Core", "Arithmetic", "BitVectors")
 
 
-@pytest.mark.parametrize(
-    "theory", [pytest.param(t, marks=() if t in _QUICK else pytest.mark.thorough) for t in THEORIES]
-)
+@pytest.mark.parametrize("theory", cases(THEORIES, _QUICK))
 def test_every_rule_is_proved_for_every_instance(theory: str) -> None:
     failed = []
     for rule in RULES:
