@@ -114,7 +114,7 @@ def test_every_action_is_tried_below() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(size(2, 5)))
 def test_actions_find_nothing_wrong_with_z3(name: str, seed: int) -> None:
     ending = repeat(f"{name} {CALLS[name]}", f"{name} {CALLS[name]}", seed=seed)
     assert (ending.kind, ending.detail, ending.refused) == ("done", "", ())
@@ -466,7 +466,7 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
 # Runs
 
 
-@pytest.mark.parametrize("seed", range(20, 32))
+@pytest.mark.parametrize("seed", range(20, 20 + size(6, 12)))
 def test_runs_end_well_and_replay_to_the_same_trace(seed: int) -> None:
     ending, text = run(seed, 80)
     assert ending.kind == "done", ending.detail
