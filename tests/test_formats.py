@@ -371,6 +371,7 @@ def old_z3(exhume: Command) -> str:
     return f"old={row['command']} -in"
 
 
+@pytest.mark.thorough
 def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
     finding = sorted(copy("calls-planted").glob("findings/*"))[0]
     minimised = finding / "minimised.trace"

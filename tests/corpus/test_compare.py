@@ -43,6 +43,7 @@ def skeletons_of(path: Path) -> set[str]:
 # What both have
 
 
+@pytest.mark.thorough
 def test_rules_at_each_support_are_those_mined_at_it(
     bugs: Path, normal: Path, compared: CorpusComparison
 ) -> None:

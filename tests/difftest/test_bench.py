@@ -60,6 +60,7 @@ def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     assert "no such folder" in got.stderr
 
 
+@pytest.mark.thorough
 def test_the_driver_and_its_recorder_are_measured_without_workers() -> None:
     options = ("--tests", 900, "--workers", 2, "--bandit", "--record", "--new", 200, "--json")
     got = run_script("bench_scale", *options)

@@ -101,6 +101,7 @@ def equal_time(tmp_path: Path) -> list[object]:
     return [*options, "--triggers", "loud=found", "--no-bisect", "--reduce", "0"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_peers_wrote_is_confirmed_counted_and_kept(tmp_path: Path) -> None:
     options = equal_time(tmp_path)

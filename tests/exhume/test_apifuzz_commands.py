@@ -229,6 +229,7 @@ def test_help_loads_no_solver() -> None:
     assert "--cross-check" in done.stdout
 
 
+@pytest.mark.thorough
 def test_terms_of_a_corpus_are_fed_in(exhume: Any, corpus: Path, tmp_path: Path) -> None:
     command = (
         "apifuzz",

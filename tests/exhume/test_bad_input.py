@@ -416,25 +416,34 @@ def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> 
     assert "two solvers are called 'z3'" in ended.said
 
 
+def _misbehaving(name: str, outcome: str | None, body: str, thorough: bool = False) -> Any:
+    return pytest.param(body, outcome, id=name, marks=pytest.mark.thorough if thorough else ())
+
+
+# Processes that do such things have tests of their own in tests/solvers/test_process.py.
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
-        ("time.sleep(60)", "timeout"),
-        ("[print('x' * 1000) for _ in range(10**7)]", None),
-        ("a = [bytearray(10**8) for _ in range(1000)]", None),
-        ("subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77)']); print('sat')", "ok"),
-        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "timeout"),
-        ("print('sat') if 'true' in text else sys.stdout.buffer.write(bytes(range(256)))", "refused"),
-        ("os.close(1); os.close(2); time.sleep(60)", "timeout"),
-    ],
-    ids=[
-        "hangs",
-        "floods",
-        "eats-memory",
-        "leaves-children",
-        "ignores-signals",
-        "prints-bytes",
-        "closes-output",
+        _misbehaving("hangs", "timeout", "time.sleep(60)"),
+        _misbehaving("floods", None, "[print('x' * 1000) for _ in range(10**7)]"),
+        _misbehaving("eats-memory", None, "a = [bytearray(10**8) for _ in range(1000)]"),
+        _misbehaving(
+            "leaves-children",
+            "ok",
+            "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77)']); print('sat')",
+        ),
+        _misbehaving(
+            "ignores-signals",
+            "timeout",
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
+            True,
+        ),
+        _misbehaving(
+            "prints-bytes",
+            "refused",
+            "print('sat') if 'true' in text else sys.stdout.buffer.write(bytes(range(256)))",
+        ),
+        _misbehaving("closes-output", "timeout", "os.close(1); os.close(2); time.sleep(60)", thorough=True),
     ],
 )
 def test_a_solver_that_misbehaves_harms_nothing(

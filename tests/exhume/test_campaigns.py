@@ -352,6 +352,7 @@ def test_the_summary_names_what_it_counts(capsys: pytest.CaptureFixture[str]) ->
     assert lines[5] == "known and not reported: 3"
 
 
+@pytest.mark.thorough
 def test_a_command_to_paste_is_quoted(
     exhume: Callable[..., Any], corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:

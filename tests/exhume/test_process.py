@@ -22,6 +22,7 @@ from tests.conftest import HUNT
 SLOW = "time.sleep(0.05)\nprint('sat')"
 
 
+@pytest.mark.thorough
 def test_a_whole_session_in_processes_of_its_own(shell: Any, formulas: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "c.duckdb"
     assert shell("import", formulas, "--corpus", corpus).code == 0
@@ -86,7 +87,13 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     assert stored == set(folders)
 
 
-@pytest.mark.parametrize("sleeping", [1, 3], ids=["a test", "the evidence on a finding"])
+@pytest.mark.parametrize(
+    "sleeping",
+    [
+        pytest.param(1, id="a test"),
+        pytest.param(3, id="the evidence on a finding", marks=pytest.mark.thorough),
+    ],
+)
 def test_ctrl_c_twice_stops_a_hunt_immediately(
     exhume: Any,
     start: Any,

@@ -6,6 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.scripts import run_script
 
 
@@ -13,6 +15,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return run_script("bench_generation", *arguments)
 
 
+@pytest.mark.thorough
 def test_the_benchmark_measures_a_small_corpus(corpus_path: Path) -> None:
     done = run("--corpus", str(corpus_path), "--count", "60", "--sample", "6", "--runs", "1", "--json")
     assert done.returncode in (0, 1), done.stderr

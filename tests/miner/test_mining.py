@@ -536,7 +536,7 @@ for line in sys.stdin:
     print(os.waitpid(child, 0)[1], flush=True)
 """
 
-KILLS = size(12, 52)
+KILLS = size(8, 52)
 
 
 @pytest.mark.slow
