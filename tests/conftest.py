@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from miner import starter as starter_tracker
 from solvers.running.runner import Runner
 from tests.once import made_once
 from tests.shell import quick_spec
+from tests.sizes import size
 
 # Workers hold hundreds of megabytes; a search for cycles after every 700 objects takes a tenth of their time.
 gc.set_threshold(20_000, 20, 20)
@@ -61,10 +63,6 @@ store._create = copy_empty
 # Nor do lines of progress belong to what a command prints on a slow machine.
 Pace.FIRST = 600.0
 
-# How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--thorough``: everything at full size, the way to run before a release (about half an hour)."""
@@ -72,19 +70,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say how thorough the run is before test modules are imported (``tests.sizes``)."""
+    """Say how thorough the run is, before test modules are imported (``tests.sizes``)."""
     if config.getoption("--thorough"):
         os.environ["EXHUME_THOROUGH"] = "1"
+    # How long an example takes is the machine's affair, not a property: speed is what the scripts measure.
+    settings.register_profile("untimed", deadline=None, max_examples=size(40, 100))
+    settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked ``thorough`` unless the run is; pytest counts it as deselected."""
+    """Leave out what only thorough runs do; pytest counts it as deselected."""
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if item.get_closest_marker("thorough")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    of_function: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("thorough"):
+            of_function[item.nodeid.partition("[")[0]].append(item)
+    kept = set()
+    for cases in of_function.values():
+        few = cases[0].get_closest_marker("few")
+        count = min(few.args[0], len(cases)) if few else len(cases)
+        kept.update(cases[number * len(cases) // count] for number in range(count))
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 # Seconds of processor time in which a test is watched line by line.

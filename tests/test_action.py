@@ -155,6 +155,7 @@ def test_the_steps_find_report_and_fail(job: Any, exhume: Any, formulas: Path, t
     ],
     ids=["substitution", "quotes", "lines", "command", "options"],
 )
+@pytest.mark.few(2)
 def test_hostile_inputs_are_bad_input(job: Any, tmp_path: Path, given: dict[str, str]) -> None:
     made = job(**{"corpus": "$(touch pwned)", **given})
     assert made.run() in (2, 3), made.said

@@ -236,12 +236,14 @@ def check(command: tuple[str, ...], folder: str, expected: int | tuple[int, ...]
 
 
 @pytest.mark.parametrize("folder", PROGRAMS)
+@pytest.mark.few(20)
 def test_a_program_shows_what_its_report_says(folder: str) -> None:
     skip_unless_installed(folder)
     check((sys.executable, "-I", "-u", "script.py"), folder, PROGRAMS[folder])
 
 
 @pytest.mark.parametrize("folder", TEXTS)
+@pytest.mark.few(14)
 def test_text_shows_it_too(folder: str) -> None:
     skip_unless_installed(folder)
     check((*reader(folder.partition("-")[0]), "formula.smt2"), folder, TEXTS[folder])
@@ -291,6 +293,7 @@ def runner() -> Iterator[Callable[[Setup], Runner]]:
     "folder",
     [pytest.param(name, marks=[pytest.mark.slow] * (kind == LEAK)) for name, (kind, _) in TRACES.items()],
 )
+@pytest.mark.few(15)
 def test_a_trace_ends_in_the_error(folder: str, runner: Callable[[Setup], Runner]) -> None:
     skip_unless_installed(folder)
     text = (FOLDER / folder / "minimised.trace").read_text("ascii")

@@ -299,6 +299,7 @@ def is_end(done: subprocess.CompletedProcess[str], ends: Ends) -> bool:
 
 
 @pytest.mark.parametrize(("folder", "block", "solver", "options", "ends"), ANSWERS)
+@pytest.mark.few(45)
 def test_a_finding_is_still_what_its_report_says(
     folder: str,
     block: int,
@@ -317,6 +318,7 @@ def test_a_finding_is_still_what_its_report_says(
 
 
 @pytest.mark.parametrize(("name", "solver", "options", "ends"), WEAK)
+@pytest.mark.few(12)
 def test_a_weak_finding_still_shows(
     name: str, solver: str, options: list[str], ends: Ends, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ from difftest.triage.renamed import current_key
 from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
-from tests.sizes import cases, size
+from tests.sizes import size
 from tests.stored import V0, Command, Ended, command, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
@@ -207,7 +207,8 @@ def test_a_batch_is_written_again(exhume: Command, copy: Copy, stored: Path, cor
 # Campaigns
 
 
-@pytest.mark.parametrize("name", cases(CAMPAIGNS, CAMPAIGNS[::2]))
+@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.few(2)
 def test_a_campaign_is_triaged_and_gets_its_page(
     name: str, exhume: Command, copy: Copy, tmp_path: Path
 ) -> None:
@@ -261,6 +262,7 @@ def test_a_finished_hunt_has_nothing_left_to_do(exhume: Command, copy: Copy, cor
 
 
 @pytest.mark.parametrize("name", ["hunt-planted", pytest.param("hunt-killed", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
 def test_a_killed_hunt_resumes_and_keeps_its_findings(
     name: str, exhume: Command, copy: Copy, corpus: Path
 ) -> None:
@@ -279,6 +281,7 @@ def test_a_killed_hunt_resumes_and_keeps_its_findings(
 
 
 @pytest.mark.parametrize(("name", "kind"), [("hunt-planted", "soundness"), ("hunt", "invalid-model")])
+@pytest.mark.few(1)
 def test_a_finding_is_reduced(name: str, kind: str, exhume: Command, copy: Copy) -> None:
     folders = sorted(copy(name).glob(f"findings/{kind}-*"))
     finding = next(folder for folder in folders if not (folder / "reduced.smt2").exists())
@@ -320,6 +323,7 @@ def calls(out: Path, seed: int, runs: int, *options: object) -> list[object]:
     return [*fixed, "--runs", runs, "--out", out, *options]
 
 
+@pytest.mark.thorough
 def test_finished_api_fuzzing_has_nothing_left_to_do(exhume: Command, copy: Copy) -> None:
     folder = copy("calls-planted")
     reported = exhume(*calls(folder, 4, 20)).json
@@ -354,6 +358,7 @@ def test_what_was_found_once_is_known_to_another_campaign(
 
 
 @pytest.mark.parametrize("name", REPLAYED)
+@pytest.mark.few(2)
 def test_a_finding_shows_again(name: str, exhume: Command, copy: Copy) -> None:
     if name != "calls-planted":
         need_versions()
@@ -384,6 +389,7 @@ def test_a_finding_of_calls_is_minimised(exhume: Command, copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED["traces"]))
+@pytest.mark.few(3)
 def test_a_trace_replays_to_the_same_answers(name: str, exhume: Command, stored: Path) -> None:
     before = EXPECTED["traces"][name]
     ended = exhume("apifuzz", "replay", stored / "traces" / name, "--json")

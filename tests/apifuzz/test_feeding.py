@@ -235,6 +235,7 @@ def drawn(engine: Engine, seed: int, settings: Settings) -> tuple[str, Ending]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [PLAIN, DATATYPES + "".join(f"(assert {f})" for f, _ in ASKED)])
+@pytest.mark.few(1)
 def test_runs_make_terms_of_a_corpus_by_ordinary_calls(text: str) -> None:
     settings = Settings(feed=Feed(terms_of(text)), quantifiers=True)
     made = Statistics()

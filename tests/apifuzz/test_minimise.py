@@ -273,6 +273,7 @@ def planted(tmp_path: Path) -> tuple[Path, Setup]:
     return file, setup
 
 
+@pytest.mark.thorough
 def test_a_crash_is_minimised_in_processes(tmp_path: Path) -> None:
     file, setup = planted(tmp_path)
     before = file.read_text()

@@ -218,6 +218,7 @@ def test_what_a_solver_refuses_is_not_repeated_in_a_sibling(command: str) -> Non
     other.perform(calls.Delete())
 
 
+@pytest.mark.thorough
 def test_a_hanging_solver_is_stopped_and_the_run_continues_without_it(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

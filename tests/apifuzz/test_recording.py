@@ -54,6 +54,7 @@ def run_program(text: str, file: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "cvc5", "z3"])
+@pytest.mark.few(2)
 def test_a_run_is_recorded_as_a_program_that_does_the_same(solver: str, tmp_path: Path) -> None:
     with Runner(Setup(solver)) as runner:
         made = [
@@ -162,6 +163,7 @@ def test_what_callbacks_call_is_no_line_of_the_program() -> None:
     assert not any("is_true" in line for line in lines)
 
 
+@pytest.mark.thorough
 def test_other_interfaces_are_not_recorded() -> None:
     for setup in (Setup("smtlib"), Setup("bitwuzla", "smtlib"), Setup("other=cat")):
         with Runner(setup) as runner:
@@ -169,6 +171,7 @@ def test_other_interfaces_are_not_recorded() -> None:
 
 
 @pytest.mark.parametrize("kind", ["rejected", "crash", "model", "core", "value", "print"])
+@pytest.mark.few(2)
 def test_a_program_that_does_not_end_in_the_error_is_none(kind: str) -> None:
     fault = Fault(kind, "assert", "no, it answers sat", None, "no")
     with Runner(Setup("bitwuzla")) as runner:
@@ -225,6 +228,7 @@ def test_a_program_has_what_its_end_depends_on() -> None:
     assert len(everything.lines) == 9
 
 
+@pytest.mark.thorough
 def test_a_disagreement_is_a_program_of_both_interfaces(tmp_path: Path) -> None:
     with Runner(Setup("cvc5", "z3")) as runner:
         seen = runner.replay(LOCKSTEP, fresh=True)

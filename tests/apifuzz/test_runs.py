@@ -53,7 +53,7 @@ from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import read_known
 from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
-from tests.sizes import cases, size
+from tests.sizes import size
 
 HERE = Path(__file__).resolve().parent
 DRAWING = Drawing(("Core", "FixedSizeBitVectors"), False, False, calls=120)
@@ -327,25 +327,24 @@ def test_a_strangers_trace_starts_no_program(line: str) -> None:
 
 # Double, what its finding is called, and what its minimised trace is made of.
 PLANTED = {
+    "leaks": ("leak", {"new", "make-sort", "make-value", "make-constant", "assert"}, 5),
     "crashes_after_pops": ("crash", {"new", "push", "pop"}, 8),
     "forgets_declarations": (
         "rejected",
         {"new", "make-sort", "make-constant", "make-term", "push", "pop", "assert"},
         8,
     ),
-    "leaks": ("leak", {"new", "make-sort", "make-value", "make-constant", "assert"}, 5),
     "answers_wrongly": ("answer", None, 14),
     "returns_wrong_cores": ("core", None, 14),
 }
 FEW, MORE = size(8, 30), size(14, 45)
 """Runs of a campaign, and when it has been resumed."""
-QUICK = ("leaks",)
-"""What is planted in every run; all faults are in a thorough one."""
 MOST_RUNS = 150
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", cases(PLANTED, QUICK))
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.few(1)
 def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None:
     kind, actions, most = PLANTED[name]
     given: dict[str, Any] = {"leaks": 2 * (name == "leaks"), "quick": 60.0, "describe": describe}
@@ -452,6 +451,7 @@ def test_two_campaigns_cannot_share_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     code = (
         "import json, sys; from pathlib import Path\n"

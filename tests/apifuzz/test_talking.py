@@ -85,6 +85,7 @@ def calls_of(text: str) -> list[str]:
         ("f", "assumptions", "AssertionError: |assumed 99| in it was not given"),
     ],
 )
+@pytest.mark.few(2)
 def test_a_program_talks_to_a_solver_until_it_goes_wrong(
     name: str, kind: str, last: str, tmp_path: Path
 ) -> None:

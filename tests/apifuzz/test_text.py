@@ -36,6 +36,7 @@ def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextEngine:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("families", [("z3",), ("cvc5",), ("z3", "cvc5"), ("bitwuzla",)])
+@pytest.mark.few(2)
 def test_our_own_checker_takes_every_run(families: tuple[str, ...]) -> None:
     for seed in range(30):
         script = check_script(read_script(drawn(families, seed).script()))
@@ -118,6 +119,7 @@ def understood(engine: TextEngine) -> str:
 
 @pytest.mark.parametrize(("solver", "ask"), [("z3", ask_z3), ("cvc5", ask_cvc5)])
 @pytest.mark.parametrize("other", [False, True], ids=["alone", "for both"])
+@pytest.mark.few(2)
 def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], other: bool) -> None:
     refused = []
     for seed in range(25):

@@ -365,6 +365,7 @@ def test_numerals_strings_and_floats_are_inspected() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS)))
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.few(14)
 def test_every_kind_of_solver_gives_cores_and_failed_assumptions(kind: str, seed: int) -> None:
     kit = Kit("produce-unsat-cores", seed=seed)
     kit.engine.solving.kind = kind

@@ -115,6 +115,7 @@ def test_every_action_is_tried_below() -> None:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 @pytest.mark.parametrize("seed", range(size(2, 5)))
+@pytest.mark.few(17)
 def test_actions_find_nothing_wrong_with_z3(name: str, seed: int) -> None:
     ending = repeat(f"{name} {CALLS[name]}", f"{name} {CALLS[name]}", seed=seed)
     assert (ending.kind, ending.detail, ending.refused) == ("done", "", ())
@@ -383,6 +384,7 @@ def test_no_model_after_sat_is_reported() -> None:
 
 
 @pytest.mark.parametrize("name", ["z3:simplifiers", "z3:eliminate", "z3:tactic", "z3:optimise"])
+@pytest.mark.few(2)
 def test_no_model_after_sat_is_reported_by_actions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(context: Any, solver: Any) -> None:
         raise z3.Z3Exception(b"Sort mismatch at argument #1")
@@ -467,6 +469,7 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20, 20 + size(6, 12)))
+@pytest.mark.few(3)
 def test_runs_end_well_and_replay_to_the_same_trace(seed: int) -> None:
     ending, text = run(seed, 80)
     assert ending.kind == "done", ending.detail

@@ -85,6 +85,7 @@ def test_long_messages_are_cut() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.few(1)
 def test_order_is_kept_whatever_the_number_of_jobs(jobs: int) -> None:
     count = size(600, 1000)
     texts = [f"(assert x{i})" for i in range(count)]
@@ -115,6 +116,7 @@ def test_what_eats_memory_is_refused_and_what_takes_long_is_a_timeout() -> None:
     assert (answer.outcome, answer.message) == ("timeout", "no answer in 0.001 s")
 
 
+@pytest.mark.thorough
 def test_any_spec_can_be_asked(fake: Callable[[str], Solver]) -> None:
     small = "(declare-const f (_ FloatingPoint 3 5))(assert (not (fp.isNaN (fp.add RNE f f))))"
     asked = [INT, small, "(declare-const s String)", "(assert y)"]

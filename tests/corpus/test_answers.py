@@ -49,6 +49,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> AnswerStore:
     return CachedAnswers(tmp_path / "folder" / "answers.jsonl")
 
 
+@pytest.mark.few(1)
 def test_answers_on_which_both_agree_are_trusted_and_kept(store: AnswerStore) -> None:
     report = find_answers(store, [("a", SAT), ("b", UNSAT), ("c", "(assert"), ("d", HARD)])
     assert (report.texts, report.asked, report.sat, report.unsat, report.contradictions) == (4, 4, 1, 1, ())
@@ -102,6 +103,7 @@ def test_answers_of_other_versions_do_not_count() -> None:
     assert labels_of(store) == ({}, frozenset())
 
 
+@pytest.mark.thorough
 def test_limits_end_what_is_hard_the_same_each_time() -> None:
     for solver in REFERENCES:
         with Prober(solver, solve=True, seconds=60) as prober:

@@ -59,6 +59,7 @@ def test_rules_at_each_support_are_those_mined_at_it(
     assert compared.rules[0].rules.first > compared.rules[-1].rules.first
 
 
+@pytest.mark.thorough
 def test_the_rules_listed_are_those_at_the_support(bugs: Path, normal: Path) -> None:
     found = compare_corpora(bugs, normal, support=4)
     ours, theirs = ({r.key for r in mine(baskets_of(path), 4)} for path in (bugs, normal))

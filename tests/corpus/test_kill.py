@@ -53,6 +53,7 @@ def kill_after(process: subprocess.Popen[str], lines: int, seconds: float) -> li
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_was_reported_as_stored_survives_kills_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "c"
     chance = random.Random(1)

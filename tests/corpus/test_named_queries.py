@@ -27,7 +27,6 @@ from corpus.query import _CONFINED, find_query, named_queries, parameter_values,
 from corpus.store import Corpus, connect_current
 from exhume.cli import app
 from tests.corpus.asked import asked, example, records, table
-from tests.sizes import IS_THOROUGH, cases
 
 DOCS = Path(__file__).parents[2] / "docs" / "queries.md"
 SCHEMA = Path(__file__).parents[2] / "corpus" / "schema.sql"
@@ -136,7 +135,8 @@ def shuffled(path: Path) -> Iterator[list[duckdb.DuckDBPyConnection]]:
         copy.close()
 
 
-@pytest.mark.parametrize("name", cases(NAMES, NAMES[1::3]))
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.few(7)
 def test_the_order_of_the_answer_is_not_left_to_chance(
     path: Path, shuffled: list[duckdb.DuckDBPyConnection], name: str
 ) -> None:
@@ -183,6 +183,7 @@ NUMBERS = (
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.few(6)
 def test_hostile_values_are_values(path: Path, name: str) -> None:
     before = hashlib.sha256(path.read_bytes()).hexdigest()
     query = find_query(name)
@@ -190,8 +191,6 @@ def test_hostile_values_are_values(path: Path, name: str) -> None:
     texts = [parameter.name for parameter in query.parameters if parameter.name not in numbers]
     cases: list[dict[str, str]] = [dict.fromkeys(texts, value) for value in TEXTS if texts]
     cases += [{name: value} for name in numbers for value in NUMBERS]
-    if not IS_THOROUGH:  # every third case, beginning with another one for each query
-        cases = cases[len(name) % 3 :: 3]
     # An open connection keeps the database loaded for the others: loading takes longer than most answers.
     with closing(connect_current(path, _CONFINED)):
         for case in cases:

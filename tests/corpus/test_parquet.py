@@ -77,6 +77,7 @@ def test_what_is_no_export_is_reported(tmp_path: Path, manifest: str | None) -> 
 
 
 @pytest.mark.parametrize("harm", ["missing", "junk", "rows", "references"])
+@pytest.mark.few(2)
 def test_a_damaged_export_makes_no_corpus(tmp_path: Path, path: Path, harm: str) -> None:
     out = tmp_path / "out"
     with Corpus.open(path) as corpus:

@@ -185,6 +185,7 @@ def test_what_is_no_corpus_is_reported(tmp_path: Path, path: Path) -> None:
 # Named queries
 
 
+@pytest.mark.thorough
 def test_every_named_query_explains_itself_and_runs(path: Path) -> None:
     given = {"operators": ">,+", "first": "z3", "second": "cvc5"}
     for query in named_queries():

@@ -151,6 +151,7 @@ def test_a_run_that_does_not_show_it_spoils_nothing(
     ("place", "value"),
     [("states", 5), ("report", None), ("report", {"first_affected": "4.7.0", "tried": [{"release": 1}]})],
 )
+@pytest.mark.few(1)
 def test_a_damaged_result_is_searched_again(planted: Planted, place: str, value: object) -> None:
     folder, _ = planted(7, 31)
     report = bisect(folder)
@@ -161,6 +162,7 @@ def test_a_damaged_result_is_searched_again(planted: Planted, place: str, value:
     assert FindingFolder.read(folder).bisection == report.to_json()
 
 
+@pytest.mark.thorough
 def test_another_formula_is_searched_again(planted: Planted) -> None:
     folder, tried = planted(7, 31)
     bisect(folder)

@@ -121,6 +121,7 @@ def test_specs_with_a_limit() -> None:
         with_resource_limit("bitwuzla", 7)
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_findings(
     exhume: Callable[..., Ended], starter: Path, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_the_test_of_a_finding_is_read_whole_and_with_its_bytes(tmp_path: Path) 
     assert FindingFolder.read(folder).tested == ""
 
 
+@pytest.mark.thorough
 def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path: Path) -> None:
     folder = write(tmp_path / "f")
     update = (

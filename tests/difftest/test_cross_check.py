@@ -124,6 +124,7 @@ def cross_check(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(8)
 def test_models_of_all_kinds_are_confirmed_by_both_solvers(kind: str, runner: Runner) -> None:
     text, owners = KINDS[kind]
     logic = "(set-logic QF_NRA)" if kind == "algebraic numbers" else HEAD
@@ -150,6 +151,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("kind", OPEN)
+@pytest.mark.few(4)
 def test_what_smtlib_leaves_open_refutes_no_model(kind: str, runner: Runner) -> None:
     answered = 0
     for owner in (Z3, CVC5):

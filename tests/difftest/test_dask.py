@@ -78,6 +78,7 @@ def kill_one(cluster: Any, chance: random.Random) -> bool:
     return True
 
 
+@pytest.mark.thorough
 def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
     cluster: Any, fake: Fake, make_test: Make, tmp_path: Path, assert_gone: Callable[[str], None]
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_worker_with_another_version_gets_no_tests(cluster: Any, fake: Fake) -
                 executor.next_result(0.5)
 
 
+@pytest.mark.thorough
 def test_what_never_comes_back_is_sent_again(
     cluster: Any, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +189,7 @@ def test_what_never_comes_back_is_sent_again(
         assert executor.next_result(2.0) is None
 
 
+@pytest.mark.thorough
 def test_no_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch, fake: Fake) -> None:
     monkeypatch.setattr("difftest.campaign.dask_executor._CONNECT_SECONDS", 0.5)
     with pytest.raises(EnvironmentProblem, match=r"no dask scheduler at tcp://127.0.0.1:9"):

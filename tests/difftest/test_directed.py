@@ -90,6 +90,7 @@ def test_only_what_differs_is_a_change(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "piece", ["(", "{", "a<", "namespace a {", "#if a\n", "struct a { void f() {", "\0\xff"]
 )
+@pytest.mark.few(3)
 def test_hostile_sources_end(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_SECONDS", 0.5)
     assert "" in functions_of(piece.encode("latin-1") * 20_000)

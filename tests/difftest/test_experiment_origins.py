@@ -81,6 +81,7 @@ def test_a_gain_is_shown_only_where_other_repeats_show_it_too() -> None:
     assert origins.gain_elsewhere("bytes", histories, chance) < 0.5
 
 
+@pytest.mark.thorough
 def test_findings_are_counted_for_the_formulas_of_a_corpus(
     tmp_path: Path,
     fake: Callable[..., Solver],

@@ -143,6 +143,7 @@ IFF = "(= (or p q) (and p (= s (str.++ s s))))"
         ("(assert (or p (not q)))(check-sat)(exit)(check-sat)", "", ["same", "unchanged", "unchanged"]),
     ],
 )
+@pytest.mark.few(4)
 def test_formulas_without_variants_say_why(
     tmp_path: Path, text: str, left_out: str, expected: list[str]
 ) -> None:

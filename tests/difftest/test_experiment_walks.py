@@ -73,6 +73,7 @@ def test_what_the_strategy_counts_and_applies_is_a_row(
         assert row["different"] == len({test.text.partition("\n(")[2] for test in tests})
 
 
+@pytest.mark.thorough
 def test_it_continues_and_writes_a_page(
     seeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -284,6 +284,7 @@ def test_a_run_that_was_interrupted_or_killed_begins_again(tmp_path: Path, asser
     assert not list(tmp_path.rglob("left.smt2"))
 
 
+@pytest.mark.thorough
 def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
     options = (*equal_time(tmp_path), "--repeats", 1, "--minutes", 60, "--time-left", "1s")
     got = run_alone("equal-time", *options)
@@ -493,6 +494,7 @@ class Listed(Shelf):
         return sorted({one.release for bug in bugs if bug.solver == family for one in bug.strip}, key=by_age)
 
 
+@pytest.mark.thorough
 def test_releases_to_split_at_are_spread_and_differ_in_their_history() -> None:
     future = script("future-bugs")
     bugs = list(Benchmark(BUNDLED).bugs.values())

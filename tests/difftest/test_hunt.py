@@ -305,6 +305,7 @@ def test_refusals_are_counted_and_never_findings(
 SLOW = "time.sleep(2.5 if 'slow' in text else 0); say('sat')"
 
 
+@pytest.mark.thorough
 def test_undecided_tests_get_more_time_and_are_counted_once(
     make_test: Make, fake: Fake, honest: Solver, tmp_path: Path
 ) -> None:
@@ -317,6 +318,7 @@ def test_undecided_tests_get_more_time_and_are_counted_once(
     assert [event.stage for event in of(TestDone, events)] == [0, 0, 1]  # type: ignore[union-attr]
 
 
+@pytest.mark.thorough
 def test_which_tests_get_more_time_depends_on_the_seed_alone(
     make_test: Make, fake: Fake, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_fault_that_an_option_brings_out_is_found_with_no_more_than_that(
     assert sum(end.summary.outcomes["z3-1.2.3"].values()) == 12
 
 
+@pytest.mark.thorough
 def test_a_tactic_is_found_among_those_of_a_row(solvers: list[Solver], tmp_path: Path) -> None:
     end, found = run_hunt(solvers, tmp_path / "out", TEXT + "; lie", ModeKind.TACTICS, tests=24)
     by_spec = {entry["solvers"][0]["spec"]: entry["solvers"][0] for entry in found}
@@ -127,6 +128,7 @@ def test_a_fault_that_is_always_there_is_one_finding_without_options(
     assert end.summary.duplicates == 11
 
 
+@pytest.mark.thorough
 def test_a_finding_under_options_is_reduced_under_them(solvers: list[Solver], tmp_path: Path) -> None:
     text = TEXT.replace("(check-sat)", "(declare-const lie Bool)\n(assert lie)\n(check-sat)")
     end, _ = run_hunt(solvers, tmp_path / "out", text, ModeKind.OPTIONS)
@@ -137,6 +139,7 @@ def test_a_finding_under_options_is_reduced_under_them(solvers: list[Solver], tm
 
 
 @pytest.mark.parametrize("setting", ["tactic.default_tactic", "check-sat-using"])
+@pytest.mark.few(1)
 def test_a_row_of_tactics_gets_shorter_with_its_formula(
     setting: str, solvers: list[Solver], tmp_path: Path
 ) -> None:
@@ -269,6 +272,7 @@ def test_each_finding_of_cvc5_says_whether_safe_mode_has_it(tmp_path: Path) -> N
     assert found[0]["safe_mode"] is False
 
 
+@pytest.mark.thorough
 def test_a_replay_under_options_finds_what_files_show_with_them(
     exhume: Any, solvers: list[Solver], tmp_path: Path
 ) -> None:

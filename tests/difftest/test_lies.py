@@ -58,6 +58,7 @@ def liar_with_z3(fake: Fake, body: str, name: str = "z3-liar") -> Solver:
 
 
 @pytest.mark.parametrize("lie", LIES)
+@pytest.mark.few(4)
 def test_a_wrong_optimum_is_seen(lie: str, fake: Fake) -> None:
     priority, values, part = LIES[lie]
     printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"

@@ -266,6 +266,7 @@ def test_slow_is_twenty_times_and_five_seconds() -> None:
 
 
 @pytest.mark.parametrize(("slow_runs", "found"), [(2, True), (1, False)])
+@pytest.mark.few(1)
 def test_a_slowdown_counts_only_if_every_measurement_shows_it(
     slow_runs: int, found: bool, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -450,6 +451,7 @@ def install(monkeypatch: pytest.MonkeyPatch, installed: Mapping[str, Solver]) ->
 
 @pytest.mark.parametrize("oracle", ["soundness", "model-cross-check"])
 @pytest.mark.parametrize(("family", "kin"), [("z3", "z3==4.8.5"), ("cvc5", "cvc5-gpl==1.3.0")])
+@pytest.mark.few(2)
 def test_another_release_or_build_of_a_party_does_not_speak_for_it(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, oracle: str, family: str, kin: str
 ) -> None:
@@ -514,6 +516,7 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
         ("if '--strings-exp' not in sys.argv: say('sat')", 1),
     ],
 )
+@pytest.mark.few(1)
 def test_a_program_without_the_option_for_string_functions_takes_its_answer_back(
     body: str, shown: int, fake: Fake, tmp_path: Path
 ) -> None:

@@ -95,6 +95,7 @@ def check(text: str) -> ProofCheck:
 
 
 @pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.few(8)
 def test_right_steps_hold(name: str) -> None:
     found = check(HEAD + RIGHT[name] + END)
     assert found.faults == []
@@ -133,6 +134,7 @@ def test_an_assertion_may_be_false() -> None:
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.few(4)
 def test_wrong_steps_are_found_by_their_rule(name: str) -> None:
     (fault, *_) = check(HEAD + WRONG[name] + ("" if name == "last-step" else END)).faults
     assert fault.rule == RULES.get(name, name)

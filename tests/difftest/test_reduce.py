@@ -295,6 +295,7 @@ def test_the_key_takes_the_theories_and_options_that_are_left() -> None:
     assert reduced_key("crash|z3|a.cpp:7", expected, text) == "crash|z3|a.cpp:7"
 
 
+@pytest.mark.thorough
 def test_safe_mode_is_asked_about_the_reduced_formula(make_test: Make, tmp_path: Path) -> None:
     unsafe = "(declare-const b (Bag Int))\n(assert (= b (bag 1 1)))\n(check-sat)\n"
     folder = found_by(
@@ -339,6 +340,7 @@ def test_options_that_are_not_needed_are_found(tmp_path: Path) -> None:
     assert report.options == {"s": ("--bad",)}
 
 
+@pytest.mark.thorough
 def test_what_is_flaky_takes_several_tries(make_test: Make, tmp_path: Path) -> None:
     """The solver crashes but in every third run; the hunt sees it."""
     count = tmp_path / "count"
@@ -397,6 +399,7 @@ class TestDdsmt:
         assert check_script(read_script(report.text)).is_well_sorted
         assert report.with_ddsmt and report.confirmed
 
+    @pytest.mark.thorough
     def test_it_is_ended_in_time_and_what_it_had_is_kept(self) -> None:
         def check(text: str) -> bool:
             time.sleep(0.5)  # every check, so that the time is up long before ddSMT is

@@ -38,6 +38,7 @@ def test_a_findings_strategy_is_read_from_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("header", [pytest.param(HEADER, marks=pytest.mark.thorough), ""])
+@pytest.mark.thorough
 def test_storms_minimisation_is_the_first_step(
     header: str, tmp_path: Path, fake: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_rules_exclude_answers() -> None:
 
 
 @pytest.mark.parametrize("name", LIES)
+@pytest.mark.few(8)
 def test_a_lie_that_a_relation_sees_is_a_violation(name: str, fake: Fake) -> None:
     text, body = LIES[name]
     liar = fake(body, "cvc5-liar" if name != "optimum" else "z3-liar")
@@ -150,6 +151,7 @@ def test_a_core_is_asked_with_the_names_of_the_script(fake: Fake) -> None:
 
 @pytest.mark.parametrize("spec", ["z3", "cvc5"])
 @pytest.mark.parametrize("text", [SAT, UNSAT])
+@pytest.mark.few(2)
 def test_nothing_is_wrong_with_real_solvers(spec: str, text: str) -> None:
     solver = find_solver(spec)
     with Runner() as runner:
@@ -189,6 +191,7 @@ def test_what_cannot_be_read_or_is_not_decided_is_no_violation(fake: Fake) -> No
             assert examine(seen, names, runner, Limits(1))[1].violations == ()
 
 
+@pytest.mark.thorough
 def test_a_contradiction_is_confirmed_and_reduced_with_its_scripts(fake: Fake, tmp_path: Path) -> None:
     liar = fake("say('unsat' if 'assuming' in text and '* 2' in text else 'sat')", "liar")
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions",))

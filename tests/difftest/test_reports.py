@@ -558,6 +558,7 @@ def test_logics_are_called_by_the_names_that_people_use(found: list[str], name: 
     assert logic_name(found) == name
 
 
+@pytest.mark.thorough
 def test_a_hunt_and_a_reduction_write_it(tmp_path: Path, fake: Fake, make_test: Make) -> None:
     honest = fake("say('sat')", "honest")
     liar = fake("say('unsat' if '(div ' in text else 'sat')", "liar")

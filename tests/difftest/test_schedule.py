@@ -227,6 +227,7 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
 
 
 @pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.few(1)
 def test_what_a_strategy_paid_stays_forgotten_after_a_resume(tmp_path: Path, is_old: bool) -> None:
     strategies = [Counting("x"), Counting("y")]
     cost = {"x": 0.1, "y": 0.1}

@@ -103,6 +103,7 @@ def test_what_releases_tell_apart_becomes_a_finding_of_its_own(bisected: Bisecte
     assert len(list(folder.parent.iterdir())) == 2
 
 
+@pytest.mark.thorough
 def test_the_first_affected_release_tells_too(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(8, "Real"))
     (other,) = split(folder, report).findings
@@ -128,6 +129,7 @@ def test_what_was_never_fixed_is_distinguished_from_what_was(bisected: Bisected)
 
 
 @pytest.mark.parametrize("place", ["reduce", "bisect"])
+@pytest.mark.few(1)
 def test_a_split_that_was_cut_short_resumes(
     bisected: Bisected, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_hunt_finds_a_slowdown(fake: Fake, tmp_path: Path, monkeypatch: pytest
     assert found == [("slowdown", "z3-5.4.0")]
 
 
+@pytest.mark.thorough
 def test_a_hunt_finds_what_an_older_release_takes_a_while_to_decide(fake: Fake, tmp_path: Path) -> None:
     new = release(fake("say('unknown')", "new"), "5.4.0")
     old = release(fake("time.sleep(1); say('sat')", "old"), "4.8.5")

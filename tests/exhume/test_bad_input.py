@@ -21,7 +21,6 @@ from corpus.store import Corpus
 from solvers.running.process import Limits
 from tests.conftest import HUNT
 from tests.exhume.test_report import finding
-from tests.sizes import IS_THOROUGH
 
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
 Fake = Callable[[str, str], str]
@@ -67,6 +66,7 @@ def errors(exhume: Any, corpus: Path) -> dict[str, tuple[str, str | None, int | 
         "empty-datatype", "ill-sorted",
     ],
 )  # fmt: skip
+@pytest.mark.few(4)
 def test_a_broken_formula_is_a_row_with_its_error(
     exhume: Any, stocked: Path, tmp_path: Path, text: bytes, status: str, words: str, line: int | None
 ) -> None:
@@ -154,6 +154,7 @@ def test_a_file_that_is_no_corpus_is_left_alone(
 
 @pytest.mark.parametrize("make", [*COMMANDS, *CARE])
 @pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "overwritten"])
+@pytest.mark.few(6)
 def test_a_damaged_corpus_is_said_to_be_damaged(
     exhume: Any, source: Path, stocked: Path, tmp_path: Path, make: Make, is_cut: bool
 ) -> None:
@@ -173,6 +174,7 @@ def test_a_damaged_corpus_is_said_to_be_damaged(
 
 
 @pytest.mark.parametrize("make", COMMANDS)
+@pytest.mark.few(3)
 def test_a_duckdb_file_of_another_program_is_left_alone(
     exhume: Any, source: Path, tmp_path: Path, make: Make
 ) -> None:
@@ -187,6 +189,7 @@ def test_a_duckdb_file_of_another_program_is_left_alone(
 
 
 @pytest.mark.parametrize("make", COMMANDS)
+@pytest.mark.few(3)
 def test_a_newer_schema_is_refused(
     exhume: Any, source: Path, stocked: Path, tmp_path: Path, make: Make
 ) -> None:
@@ -230,7 +233,8 @@ def locked(stocked: Path) -> Iterator[Path]:
         holder.kill()
 
 
-@pytest.mark.parametrize("make", COMMANDS if IS_THOROUGH else COMMANDS[::3])
+@pytest.mark.parametrize("make", COMMANDS)
+@pytest.mark.few(2)
 def test_a_corpus_in_use_names_who_uses_it(
     exhume: Any,
     source: Path,
@@ -246,22 +250,23 @@ def test_a_corpus_in_use_names_who_uses_it(
     assert not (tmp_path / "h").exists()
 
 
+@pytest.mark.parametrize("command", [["stats"], ["query", "select 1"], ["learn"]], ids=lambda words: words[0])
 @pytest.mark.parametrize(("seconds", "lines"), [(0.3, 0), (1.8, 1)])
+@pytest.mark.few(2)
 def test_a_corpus_in_use_for_a_moment_is_waited_for(
-    exhume: Any, stocked: Path, seconds: float, lines: int
+    exhume: Any, stocked: Path, command: list[str], seconds: float, lines: int
 ) -> None:
     script = (
         "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
         f" time.sleep({seconds})"
     )
-    for command in (["stats"], ["query", "select 1"], ["learn"])[: None if IS_THOROUGH else 1]:
-        with subprocess.Popen([sys.executable, "-c", script, stocked], stdout=subprocess.PIPE) as holder:
-            assert holder.stdout is not None
-            holder.stdout.readline()
-            ended = exhume(*command, "--corpus", stocked)
-            assert ended.code == 0
-            said = f"waiting up to 30 s for {stocked}, which process {holder.pid} has open"
-            assert " ".join(ended.err.split()).count(said) == lines
+    with subprocess.Popen([sys.executable, "-c", script, stocked], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        ended = exhume(*command, "--corpus", stocked)
+        assert ended.code == 0
+        said = f"waiting up to 30 s for {stocked}, which process {holder.pid} has open"
+        assert " ".join(ended.err.split()).count(said) == lines
 
 
 def test_a_corpus_in_no_folder_cannot_be_made(exhume: Any, source: Path, tmp_path: Path) -> None:
@@ -270,6 +275,7 @@ def test_a_corpus_in_no_folder_cannot_be_made(exhume: Any, source: Path, tmp_pat
     assert "there is no folder" in ended.said
 
 
+@pytest.mark.thorough
 def test_an_import_killed_on_the_way_loses_nothing_stored(
     start: Any, exhume: Any, stocked: Path, tmp_path: Path
 ) -> None:
@@ -416,45 +422,35 @@ def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> 
     assert "two solvers are called 'z3'" in ended.said
 
 
-def _misbehaving(name: str, outcome: str | None, body: str, thorough: bool = False) -> Any:
-    return pytest.param(body, outcome, id=name, marks=pytest.mark.thorough if thorough else ())
-
-
 # Processes that do such things have tests of their own in tests/solvers/test_process.py.
-@pytest.mark.parametrize(
-    ("body", "outcome"),
-    [
-        _misbehaving("hangs", "timeout", "time.sleep(60)"),
-        _misbehaving("floods", None, "[print('x' * 1000) for _ in range(10**7)]"),
-        _misbehaving("eats-memory", None, "a = [bytearray(10**8) for _ in range(1000)]"),
-        _misbehaving(
-            "leaves-children",
-            "ok",
-            "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77)']); print('sat')",
-        ),
-        _misbehaving(
-            "ignores-signals",
-            "timeout",
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
-            True,
-        ),
-        _misbehaving(
-            "prints-bytes",
-            "refused",
-            "print('sat') if 'true' in text else sys.stdout.buffer.write(bytes(range(256)))",
-        ),
-        _misbehaving("closes-output", "timeout", "os.close(1); os.close(2); time.sleep(60)", thorough=True),
-    ],
-)
+MISBEHAVING = {
+    "hangs": ("timeout", "time.sleep(60)"),
+    "floods": (None, "[print('x' * 1000) for _ in range(10**7)]"),
+    "eats-memory": (None, "a = [bytearray(10**8) for _ in range(1000)]"),
+    "leaves-children": (
+        "ok",
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77)']); print('sat')",
+    ),
+    "ignores-signals": ("timeout", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"),
+    "prints-bytes": (
+        "refused",
+        "print('sat') if 'true' in text else sys.stdout.buffer.write(bytes(range(256)))",
+    ),
+    "closes-output": ("timeout", "os.close(1); os.close(2); time.sleep(60)"),
+}
+
+
+@pytest.mark.parametrize("name", MISBEHAVING)
+@pytest.mark.few(4)
 def test_a_solver_that_misbehaves_harms_nothing(
     exhume: Any,
     formulas: Path,
     yes: str,
     fake: Fake,
-    body: str,
-    outcome: str | None,
+    name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    outcome, body = MISBEHAVING[name]
     monkeypatch.setattr("solvers.specs._TRIVIAL_LIMITS", Limits(seconds=1.0))
     started = time.monotonic()
     formula = sorted(formulas.rglob("*.smt2"))[0]

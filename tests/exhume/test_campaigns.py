@@ -110,6 +110,7 @@ def test_what_is_missing_is_said(
     assert said in ended.err
 
 
+@pytest.mark.thorough
 def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +173,7 @@ def test_no_corpus_is_made_for_findings_where_that_of_the_hunt_is_gone(tmp_path:
     assert not corpus.exists()
 
 
+@pytest.mark.thorough
 def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

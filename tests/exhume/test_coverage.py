@@ -146,6 +146,7 @@ TEXTS = {
 CHANGED = [("util/alpha.cpp", "alpha::twice"), ("util/beta.cpp", "run_beta"), ("util/box.h", "box::get")]
 
 
+@pytest.mark.thorough
 def test_each_formula_has_the_functions_that_it_runs(exhume: Any, toy: Path, tmp_path: Path) -> None:
     folder = tree(tmp_path / "formulas", TEXTS)
     command = ("solvers", "coverage", spec(toy), "--formulas", folder, "--out", tmp_path / "map")
@@ -221,6 +222,7 @@ def test_functions_have_their_lines() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_crashes_have_counts_and_what_leaves_none_is_counted(
     exhume: Any, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +249,7 @@ def test_crashes_have_counts_and_what_leaves_none_is_counted(
     assert find_solver("a=true").with_time_limit(2).argv == find_solver("a=true").argv
 
 
+@pytest.mark.thorough
 def test_a_killed_command_continues(
     exhume: Any, start: Callable[..., Any], toy: Path, tmp_path: Path
 ) -> None:
@@ -323,6 +326,7 @@ def test_formulas_that_run_what_changed_come_first(exhume: Any, toy: Path, tmp_p
     assert direction(toy, tmp_path, "util/beta.cpp", "return 1", "return 2").order == (3, 2, 0, 1)
 
 
+@pytest.mark.thorough
 def test_regress_takes_a_map(
     exhume: Any, fake: Callable[[str, str], str], toy: Path, corpus: Path, tmp_path: Path
 ) -> None:

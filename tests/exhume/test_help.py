@@ -84,6 +84,7 @@ def test_every_command_of_every_module_is_listed() -> None:
         ("report", "miner numpy pandas mlxtend matplotlib scipy z3 cvc5"),
     ],
 )
+@pytest.mark.few(2)
 def test_help_does_not_load_what_it_does_not_need(command: str, not_loaded: str) -> None:
     program = (
         "import sys; from exhume.cli import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"

@@ -107,6 +107,7 @@ def test_findings_are_stored_in_the_corpus(
     }
 
 
+@pytest.mark.thorough
 def test_a_second_hunt_knows_the_findings_of_the_first(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
@@ -268,6 +269,7 @@ def test_replay_names_the_files_that_were_not_decided(
         assert (len(rows), refused) == (6, [("a.smt2", '(error "no x")')])
 
 
+@pytest.mark.thorough
 def test_a_finding_of_a_replay_names_its_file(
     exhume: Any, formulas: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
@@ -362,6 +364,7 @@ def test_a_solver_of_ones_own_is_asked_what_it_can_do(exhume: Any, yes: str) -> 
     assert (row["incremental"], row["models"]) == (False, False)
 
 
+@pytest.mark.thorough
 def test_a_solver_that_the_corpus_was_not_probed_with_is_asked(
     exhume: Any, corpus: Path, tmp_path: Path
 ) -> None:
@@ -417,6 +420,7 @@ def test_a_hunt_takes_the_kinds_of_modes_and_their_share(
     assert exhume(*command, "--modes", "none").code == 2
 
 
+@pytest.mark.thorough
 def test_without_a_corpus_the_starter_tracker_is_used_and_answers_are_found_on_the_way(
     exhume: Any, starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
 
 
@@ -33,6 +35,7 @@ def test_replay_keeps_what_is_wrong_and_triage_imports_more(
     assert "next: repeat with --out DIR" in shown.err
 
 
+@pytest.mark.thorough
 def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
 ) -> None:
@@ -100,6 +103,7 @@ def test_the_folders_of_other_fuzzers_are_taken_as_they_are(
     ]
 
 
+@pytest.mark.thorough
 def test_an_import_is_done_once_and_other_files_are_added(
     exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
 ) -> None:

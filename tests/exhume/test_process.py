@@ -50,6 +50,7 @@ def test_no_colour_and_no_progress_in_pipes(
 
 
 @pytest.mark.parametrize("form", ["--json", "--format=ndjson", "--format=table"])
+@pytest.mark.few(1)
 def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: str) -> None:
     sql = "select body, i from text, range(20) as r(i) limit 5000"
     with start("query", sql, "--corpus", starter, form) as process:
@@ -59,7 +60,8 @@ def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: st
     assert (process.returncode, err) == (0, "")
 
 
-@pytest.mark.parametrize("as_json", [True, pytest.param(False, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.few(1)
 def test_ctrl_c_ends_a_hunt_with_its_summary(
     start: Any, corpus: Path, no: str, fake: Callable[[str, str], str], tmp_path: Path, as_json: bool
 ) -> None:
@@ -91,9 +93,10 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     "sleeping",
     [
         pytest.param(1, id="a test"),
-        pytest.param(3, id="the evidence on a finding", marks=pytest.mark.thorough),
+        pytest.param(3, id="the evidence on a finding"),
     ],
 )
+@pytest.mark.thorough
 def test_ctrl_c_twice_stops_a_hunt_immediately(
     exhume: Any,
     start: Any,

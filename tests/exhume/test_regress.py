@@ -131,6 +131,7 @@ def test_files_that_only_the_new_build_refuses_are_a_regression(
     assert ended.json["left"] == {"files": 0, "known_formulas": 0}
 
 
+@pytest.mark.thorough
 def test_generated_tests_follow_and_nothing_new_is_code_0(
     exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
 ) -> None:
@@ -145,6 +146,7 @@ def test_generated_tests_follow_and_nothing_new_is_code_0(
     assert "strategy optimise is left out: its tests are for z3 only" in ended.err
 
 
+@pytest.mark.thorough
 def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     exhume: Any,
     fake: Callable[[str, str], str],

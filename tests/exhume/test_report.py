@@ -140,6 +140,7 @@ def test_plots_name_releases_in_full(exhume: Any, tmp_path: Path) -> None:
     ("length", "unit", "end"),
     [(36, "seconds", "36.00"), (1800, "minutes", "30.00"), (36_000, "hours", "10.00")],
 )
+@pytest.mark.few(1)
 def test_the_unit_of_time_follows_the_length_of_the_campaign(
     length: int, unit: str, end: str, exhume: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +233,7 @@ def test_a_browser_shows_it_and_runs_nothing(exhume: Any, tmp_path: Path) -> Non
     assert "Over time" in dom.text
 
 
+@pytest.mark.thorough
 def test_a_thousand_findings_fit(exhume: Any, tmp_path: Path) -> None:
     long = "(assert (= 3 (div x 2)))\n" * 2_000
     first = finding(tmp_path, 0, formula=long, stdout="printed & more\n" * 1_000)

@@ -117,6 +117,7 @@ def test_hostile_records_stay_text(tmp_path: Path) -> None:
         assert re.fullmatch(rb"window\.\w+ = \{[ -~]*\};\n", file.read_bytes())
 
 
+@pytest.mark.thorough
 def test_the_same_benchmark_gives_the_same_site(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -41,6 +41,7 @@ def on_a_terminal(arguments: list[str]) -> str:
     return written.decode()
 
 
+@pytest.mark.thorough
 def test_a_hunt_shows_progress_and_colour_and_a_line_per_finding(
     corpus: Path, breaks: str, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def built(corpus: Path, name: str, solvers: Sequence[str] = ("z3", "cvc5"), alon
     return build_strategy(name, Sources(corpus), StrategySettings(solvers=tuple(solvers), alone=alone))
 
 
+@pytest.mark.thorough
 def test_strategies_over_the_same_sources_share_what_is_read_of_the_corpus(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +64,7 @@ def note_and_open(opening: Any, opened: list[Path], path: Path, **named: Any) ->
 
 
 @pytest.mark.parametrize("name", ["congruence", "expand", "join", "opfuzz", "rewrites", "typefuzz"])
+@pytest.mark.few(2)
 def test_operators_without_arguments_are_no_obstacle(name: str, tmp_path: Path) -> None:
     """z3 takes them."""
     texts = [

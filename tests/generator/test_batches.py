@@ -68,12 +68,14 @@ def test_a_batch_is_one_file_a_test_and_a_manifest(strategy: SkeletonStrategy, t
     assert seen == [250, 500, 600]
 
 
+@pytest.mark.thorough
 def test_the_bytes_do_not_depend_on_jobs(strategy: SkeletonStrategy, tmp_path: Path) -> None:
     reports = [write_batch(strategy, 700, tmp_path / f"{jobs}", {"a": 1}, jobs) for jobs in (1, 2, 3)]
     assert contents(tmp_path / "1") == contents(tmp_path / "2") == contents(tmp_path / "3")
     assert len({(r.written, r.distinct) for r in reports}) == 1
 
 
+@pytest.mark.thorough
 def test_the_bytes_do_not_depend_on_the_process_or_its_hash_seed(
     corpus_path: Path, strategy: SkeletonStrategy, tmp_path: Path
 ) -> None:
@@ -189,6 +191,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.few(1)
 def test_a_disk_that_fills_up_ends_the_batch_and_room_lets_it_continue(
     strategy: SkeletonStrategy, small_disk: Path, tmp_path: Path, jobs: int
 ) -> None:
@@ -223,6 +226,7 @@ def test_a_write_that_takes_part_of_a_test_is_completed(
     assert (tmp_path / "out" / "test-000002.smt2").read_text() == strategy.test(2).text
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_killed_can_be_made_again(
     corpus_path: Path, strategy: SkeletonStrategy, tmp_path: Path
 ) -> None:

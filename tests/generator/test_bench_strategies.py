@@ -31,6 +31,7 @@ def bench() -> Any:
     return module
 
 
+@pytest.mark.thorough
 def test_a_small_corpus_is_measured(corpus_path: Path, tmp_path: Path) -> None:
     corpus = shutil.copy(corpus_path, tmp_path / "corpus.duckdb")
     arguments = ("--seeds", "5", "--count", "40", "--accept", "10", "--seconds", "0", "--no-peer", "--json")

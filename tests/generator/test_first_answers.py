@@ -11,6 +11,7 @@ from corpus.answers import LabelReport
 from generator.build import find_first_answers
 
 
+@pytest.mark.thorough
 def test_answers_that_an_interrupted_hunt_did_not_find_are_found_by_the_next_one(
     corpus_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from corpus.answers import Answer
 from generator import GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from tests.generator.small import library_of
-from tests.sizes import cases, size
+from tests.sizes import size
 
 pytestmark = pytest.mark.slow
 
@@ -49,19 +49,12 @@ NAMES = (
 )
 
 
-def is_quick(name: str, what: str) -> bool:
-    """All seeds for four strategies that have little code in common, a deep one for each."""
-    return name in ("fusion", "typefuzz", "storm", "weaken") or what == "deep"
-
-
-EVERY = [(name, what) for name in NAMES for what in SEEDS]
-
-
-@pytest.mark.parametrize("case", cases(EVERY, [case for case in EVERY if is_quick(*case)]), ids="-".join)
+@pytest.mark.parametrize("what", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.few(13)
 def test_a_seed_of_hostile_size_takes_bearable_time(
-    case: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, what = case
     monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
     text = SEEDS[what] + "(check-sat)"
     (tmp_path / "seeds").mkdir()

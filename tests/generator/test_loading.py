@@ -140,6 +140,7 @@ def test_what_a_solver_refuses_only_in_tests_is_known_by_the_atom(
 
 
 @pytest.mark.parametrize(("declarations", "term", "refusing"), REFUSED_LATE)
+@pytest.mark.few(6)
 def test_cvc5_does_refuse_these_atoms_where_its_theories_see_them(
     declarations: str, term: str, refusing: set[str]
 ) -> None:

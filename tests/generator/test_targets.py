@@ -22,7 +22,6 @@ from generator.seeds.script import SeedScript, read_seed
 from generator.targets import Targets, targets_for
 from smtlib import check_script, read_script
 from tests.generator.small import atom, skeleton
-from tests.sizes import cases
 
 INT = Node("+", ("Int", "Int"), "Int")
 STRING = Node("str.len", ("String",), "Int")
@@ -208,6 +207,7 @@ def test_crashes_and_timeouts_are_no_refusals(toy: Toy, extra: str) -> None:
 
 
 @pytest.mark.parametrize("extra", ["sleep 60", "kill -9 $PPID", "kill -SEGV $$"])
+@pytest.mark.few(2)
 def test_what_happened_in_a_bad_moment_is_asked_again_later(toy: Toy, extra: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad moment"
     spec = toy("str.len", f'if [ -f "{bad}" ]; then {extra}; fi')
@@ -268,9 +268,8 @@ SETTINGS = {"weaken": ("unlabelled=chain",), "storm": ("nc=20", "nm=20")}
 FROM_SEEDS = ("typefuzz", "opfuzz", "join", "weaken", "storm", "transplant", "rewrites")
 
 
-@pytest.mark.parametrize(
-    "name", cases(("skeletons", *FROM_SEEDS, "congruence", "expand"), ("skeletons", *FROM_SEEDS))
-)
+@pytest.mark.parametrize("name", ("skeletons", *FROM_SEEDS, "congruence", "expand"))
+@pytest.mark.few(3)
 def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: Toy) -> None:
     words = ("(str.", "(forall ", "(exists ", "(bvadd ")
     given = SETTINGS.get(name, ())
@@ -283,12 +282,9 @@ def test_no_test_has_what_a_target_refuses(name: str, corpus_path: Path, toy: To
 
 
 @pytest.mark.parametrize(
-    "name",
-    cases(
-        ("skeletons", "congruence", "typefuzz", "join", "transplant", "rewrites", "expand"),
-        quick=("skeletons", "typefuzz", "join", "rewrites"),
-    ),
+    "name", ("skeletons", "congruence", "typefuzz", "join", "transplant", "rewrites", "expand")
 )
+@pytest.mark.few(2)
 def test_a_test_does_not_depend_on_what_was_asked_before(name: str, corpus_path: Path, toy: Toy) -> None:
     spec = toy(PATTERN)
     alone = texts(list(made(corpus_path, name, (spec, "z3")).generate(25, 30)))

@@ -32,7 +32,7 @@ from miner.storing import TrackerReport
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.gitlab_server import FakeProject
 from tests.miner.mining_help import contents, mine
-from tests.sizes import cases, size
+from tests.sizes import size
 
 ALL = MineOptions(everything=True)
 SCRIPT = "```\n(declare-const q Int)\n(assert (> q 41))\n(check-sat)\n```"
@@ -140,7 +140,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[objec
 FORMS = ["one list", "pages", "slurp", "lines", "objects", "utf-8-sig", "utf-16"]
 
 
-@pytest.mark.parametrize("form", cases(FORMS, ("pages", "lines", "utf-16")))
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.few(2)
 def test_what_gh_api_prints_gives_what_live_mining_gives(
     live: dict[str, Any], tracker: FakeTracker, tmp_path: Path, form: str
 ) -> None:
@@ -237,6 +238,7 @@ def test_a_dump_with_fewer_fields_takes_no_comments_away(tracker: FakeTracker, t
     assert read(tmp_path / "c") == before
 
 
+@pytest.mark.thorough
 def test_live_mining_resumes_after_a_dump(hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path) -> None:
     (tmp_path / "dump.json").write_text(json.dumps(printed_by_gh(tracker)))
     take(tmp_path / "c", tmp_path / "dump.json")
@@ -249,6 +251,7 @@ def test_live_mining_resumes_after_a_dump(hub: FakeGitHub, tracker: FakeTracker,
 
 
 @pytest.mark.parametrize("form", ["corpus", pytest.param("parquet", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
 def test_the_archive_of_an_earlier_refresh_is_mined_again(hub: FakeGitHub, tmp_path: Path, form: str) -> None:
     mine(tmp_path / "old", hub.url, options=ALL)
     before = contents(tmp_path / "old")
@@ -308,6 +311,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", sorted(damaged()))
+@pytest.mark.few(5)
 def test_a_damaged_dump_is_one_line_and_loses_nothing(
     filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

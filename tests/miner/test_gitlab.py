@@ -86,6 +86,7 @@ def test_a_project_gives_what_the_same_repository_on_github_gives(hub: FakeGitLa
 
 
 @pytest.mark.parametrize("mark", ["page", "cursor"])
+@pytest.mark.few(1)
 def test_pages_are_followed_by_number_or_by_the_servers_mark(
     hub: FakeGitLab, project: FakeProject, tmp_path: Path, mark: str
 ) -> None:
@@ -100,6 +101,7 @@ def test_pages_are_followed_by_number_or_by_the_servers_mark(
     assert any(f"&{mark}=" in path for path in hub.log)
 
 
+@pytest.mark.thorough
 def test_the_next_run_fetches_only_threads_that_changed(
     hub: FakeGitLab, project: FakeProject, tmp_path: Path
 ) -> None:
@@ -216,6 +218,7 @@ def test_passwords_of_other_programs_are_not_sent(
     assert "authorization" not in hub.headers[0]
 
 
+@pytest.mark.thorough
 def test_a_run_that_gives_up_is_resumed(hub: FakeGitLab, tmp_path: Path) -> None:
     mined(tmp_path / "calm", hub)
     given_up = 0
@@ -232,6 +235,7 @@ def test_a_run_that_gives_up_is_resumed(hub: FakeGitLab, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_run_is_resumed_by_the_next(hub: FakeGitLab, tmp_path: Path) -> None:
     whole = mined(tmp_path / "calm", hub)
     command = [sys.executable, "-m", "exhume", "mine", "--all"]
@@ -358,6 +362,7 @@ def test_names_and_addresses_say_where_to_mine() -> None:
         locate("g/../p", "gitlab")
 
 
+@pytest.mark.thorough
 def test_two_hosts_share_a_corpus_but_not_a_name(
     hub: FakeGitLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,6 +88,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.few(18)
 def test_long_texts_are_read_within_two_seconds_a_megabyte(name: str) -> None:
     start = time.process_time()
     extract_text(HOSTILE[name])

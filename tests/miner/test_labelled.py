@@ -38,6 +38,7 @@ def test_what_was_said_of_a_formula_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", THREADS)
+@pytest.mark.few(13)
 def test_labels_of_threads_are_well_formed(name: str) -> None:
     cases = load_threads(name)
     assert len({case.name for case in cases}) == len(cases)

@@ -174,6 +174,7 @@ def test_an_edited_formula_takes_the_place_of_the_old_one(
         )
 
 
+@pytest.mark.thorough
 def test_a_reopened_issue_is_kept_up_to_date(hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path) -> None:
     mine(tmp_path / "c", hub.url)
     number = one(tmp_path / "c", "select min(number) from issue")
@@ -184,6 +185,7 @@ def test_a_reopened_issue_is_kept_up_to_date(hub: FakeGitHub, tracker: FakeTrack
     assert found == [("open", "reopened", None)]
 
 
+@pytest.mark.thorough
 def test_a_corpus_of_an_earlier_version_is_resumed(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "c", hub.url)
     # As the first version wrote them.
@@ -200,6 +202,7 @@ def test_a_corpus_of_an_earlier_version_is_resumed(hub: FakeGitHub, tmp_path: Pa
     assert contents(tmp_path / "c") == before
 
 
+@pytest.mark.thorough
 def test_all_takes_the_rest_without_asking_again(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / "c", hub.url)
     report = mine(tmp_path / "c", hub.url, options=MineOptions(everything=True))
@@ -300,6 +303,7 @@ def test_a_repository_renamed_while_it_is_mined_is_followed(
 
 
 @pytest.mark.parametrize("status", [404, 410, 451])
+@pytest.mark.few(1)
 def test_a_vanished_repository_is_recorded_and_what_was_stored_stays(
     hub: FakeGitHub, tmp_path: Path, status: int
 ) -> None:
@@ -382,6 +386,7 @@ def test_a_replay_is_equal_to_the_live_run(hub: FakeGitHub, tracker: FakeTracker
     assert contents(tmp_path / "bare") == live
 
 
+@pytest.mark.thorough
 def test_a_replay_after_many_refreshes_changes_nothing(
     hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path
 ) -> None:
@@ -615,6 +620,7 @@ def test_the_second_of_two_at_once_says_who_holds_the_corpus(hub: FakeGitHub, tm
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_large_tracker_takes_few_requests(tmp_path: Path) -> None:
     count = size(1_600, 8_000)
     tracker = FakeTracker(issues=count, comments=count)

@@ -94,6 +94,7 @@ def test_github_out_of_reach_is_its_own_exit_code(
     assert "gh auth login" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_mine_tells_what_it_did(hub: FakeGitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = str(tmp_path / "c")
     hub.faults = [Fault(429, {"Retry-After": "1"})]

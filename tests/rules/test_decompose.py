@@ -370,6 +370,7 @@ def test_refilling_the_skeleton_gives_the_assertion_back(assertion: str) -> None
 
 @pytest.mark.slow
 @given(assertions(), st.integers(0, 3))
+@pytest.mark.thorough
 def test_large_atoms_do_not_depend_on_how_they_were_shared(assertion: str, copies: int) -> None:
     same = "(= " + " ".join([assertion] * (copies + 2) * 8) + ")"
     shared = f"(let ((shared {assertion})) (= " + " ".join(["shared"] * (copies + 2) * 8) + "))"

@@ -59,6 +59,7 @@ FORMULAS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.few(5)
 def test_extreme_formulas_stay_in_their_time_and_a_gigabyte(name: str) -> None:
     command = [sys.executable, "-c", RUN, FORMULAS[name]]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -247,6 +247,7 @@ HYGIENE = [
 
 
 @pytest.mark.parametrize("term", HYGIENE)
+@pytest.mark.few(9)
 def test_printing_keeps_the_meaning(term: str) -> None:
     text = assert_reads_back(term)
     assert is_same_for_z3(f"{DECLARATIONS}(assert {term})", f"{DECLARATIONS}(assert {text})")

@@ -188,6 +188,7 @@ except ReadError as error:
     ],
     ids=["commands", "string", "open string", "open symbol", "open lists", "closing", "comment", "NUL"],
 )
+@pytest.mark.few(4)
 def test_large_texts_take_bounded_time_and_memory(text: str, said: str) -> None:
     """Of 10 MB (thorough: 50), the open lists of a tenth."""
     run = subprocess.run(

@@ -38,6 +38,7 @@ def test_a_name_between_bars_or_behind_a_comment_is_the_name() -> None:
 
 
 @pytest.mark.parametrize("character", '("|;)a')
+@pytest.mark.few(2)
 def test_a_megabyte_of_one_character_takes_linear_time(character: str) -> None:
     text = character * (1 << 20)
     assert len(lexemes(text)) <= len(text)

@@ -93,6 +93,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield folder
 
 
+@pytest.mark.thorough
 def test_a_build_is_a_solver_like_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SolverMissing, match=r"exhume solvers build z3==0\.9\.0 --debug --sanitize address"):
         find_solver("z3==0.9.0+debug.address")
@@ -118,6 +119,7 @@ def test_a_build_is_a_solver_like_others(tmp_path: Path, capsys: pytest.CaptureF
     assert kept == {"z3-0.9.0+debug.address", ".z3-0.9.0+debug.address.lock"}
 
 
+@pytest.mark.thorough
 def test_an_interrupted_build_continues(tmp_path: Path, index: Path) -> None:
     pack(index, "#include <not_yet>\n")
     said = r"(?:.|\n)*The compiler has no <not_yet>: CXX names a newer one\.\nThe whole log: .*build\.log"

@@ -101,6 +101,7 @@ def fresh() -> Iterator[Runner]:
 
 @pytest.mark.parametrize("name", TABLE)
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.few(19)
 def test_the_warm_verdict_is_the_fresh_one_and_right(
     name: str, solver: Solver, warm: Runner, fresh: Runner
 ) -> None:
@@ -113,6 +114,7 @@ def test_the_warm_verdict_is_the_fresh_one_and_right(
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.few(1)
 def test_a_hard_second_question_does_not_take_the_first_answer_along(
     solver: Solver, warm: Runner, fresh: Runner
 ) -> None:

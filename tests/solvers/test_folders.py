@@ -158,6 +158,7 @@ def test_what_is_wrong_in_a_folder_is_said_with_its_place(
     assert str(raised.value).startswith(f"{toy}/profile.toml: ") and line in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_code_of_a_folder_that_fails_is_one_clear_line(toy: Path) -> None:
     (toy / "__init__.py").write_text("import no_such_module\n")
     done = exhume(toy, "solvers", "--solver", "toy")
@@ -174,6 +175,7 @@ def test_a_program_that_is_not_there_is_named(toy: Path) -> None:
 
 
 @pytest.mark.parametrize("driven", [True, False], ids=["driver", "program"])
+@pytest.mark.few(1)
 def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, driven: bool) -> None:
     (toy / "profile.toml").write_text('distribution = "toy-solver"\nmodule = "toylib"\n' + PROFILE)
     if driven:

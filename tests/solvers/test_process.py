@@ -158,6 +158,7 @@ NASTY = {
 
 
 @pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.few(4)
 def test_nothing_is_left_of_a_program_that(kind: str, supervisor: Supervisor) -> None:
     code, endings = NASTY[kind]
     program = f"import os, signal, time\n{code}"

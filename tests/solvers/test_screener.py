@@ -73,6 +73,7 @@ def counted(tmp_path: Path) -> Counted:
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.few(1)
 def test_verdicts_are_those_of_processes_of_their_own(
     solver: Solver, runner: Runner, screener: Screener
 ) -> None:
@@ -96,6 +97,7 @@ def test_one_script_leaves_nothing_to_the_next(solver: Solver, screener: Screene
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.few(1)
 def test_a_script_that_takes_too_long_is_ended_and_the_next_one_runs(
     solver: Solver, screener: Screener
 ) -> None:
@@ -183,6 +185,7 @@ def test_output_over_the_limit_counts_as_in_a_process_of_its_own(
         "import sys\nfor line in sys.stdin: print('unsat' if 'check-sat' in line else line.split('\"')[1])",
     ],
 )
+@pytest.mark.few(2)
 def test_a_program_that_does_not_read_on_is_not_shared(
     body: str, tmp_path: Path, runner: Runner, screener: Screener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

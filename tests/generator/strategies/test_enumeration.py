@@ -123,6 +123,7 @@ def test_functions_and_uninterpreted_sorts_are_enumerated_too() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_fillings_of_the_small_corpus_are_well_sorted_and_accepted(library: Library) -> None:
     texts = []
     for skeleton in library.skeletons:

@@ -71,6 +71,7 @@ def inputs(folder: Path) -> StrategyInputs:
     return StrategyInputs(StrategySettings(), values, None, seeds_of_folder(folder))
 
 
+@pytest.mark.thorough
 def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:
     texts = {
         text + "(check-sat)": ask_z3(text + "(check-sat)", 500) for text in formulas() if is_shared(text)

@@ -70,6 +70,7 @@ def tests_of(library: Library, sources: dict[str, SeedSource]) -> TestsOf:
 @given(st.integers(0, 100_000), st.integers(0, 2000))
 # With expand, a changed term with a variable was put where nothing binds it.
 @example(1, 1998)
+@pytest.mark.few(4)
 def test_a_test_reads_back_and_is_well_sorted(
     tests_of: TestsOf, name: str, given_settings: tuple[str, ...], most: int, seed: int, index: int
 ) -> None:
@@ -94,6 +95,7 @@ def test_a_test_reads_back_and_is_well_sorted(
         ("theorems", ()),
     ],
 )
+@pytest.mark.few(4)
 def test_both_solvers_take_the_tests(tests_of: TestsOf, name: str, given_settings: tuple[str, ...]) -> None:
     tests = tests_of(name, 0, size(30, 150), *given_settings, seed=5)
     for solver in ("z3", "cvc5"):
@@ -109,6 +111,7 @@ def test_many_rules_are_used(tests_of: TestsOf, name: str, said: str, least: int
 
 
 @pytest.mark.parametrize("name", ["typefuzz", "opfuzz", "transplant", "rewrites", "expand", "theorems"])
+@pytest.mark.few(3)
 def test_a_test_alone_is_the_same_as_in_a_range(tests_of: TestsOf, name: str) -> None:
     together = tests_of(name, 25, 70, "chain=20")
     assert [tests_of(name, index, index + 1, "chain=20")[0] for index in range(25, 70)] == together
@@ -124,6 +127,7 @@ def test_a_joined_test_alone_is_the_same_as_in_a_range(tests_of: TestsOf) -> Non
     ("name", "count", "least"),
     [("typefuzz", 600, 500), ("opfuzz", 600, 500), ("transplant", 300, 250), ("theorems", 300, 250)],
 )
+@pytest.mark.few(1)
 def test_processes_make_the_same_files_and_count_together(
     library: Library, sources: dict[str, SeedSource], name: str, count: int, least: int, tmp_path: Path
 ) -> None:

@@ -374,6 +374,7 @@ def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incr
 
 @pytest.mark.slow
 @pytest.mark.parametrize("incremental", [False, True])
+@pytest.mark.few(1)
 def test_z3_and_cvc5_accept_every_test(library: Library, incremental: bool) -> None:
     texts = [t.text for t in strategy(library, 11, incremental=incremental).generate(0, size(60, 150))]
     for solver in ("z3", "cvc5"):

@@ -58,6 +58,7 @@ def bodies(folder: Path, text: str, *given: str, count: int = 60) -> list[str]:
     return [" ".join(re.findall(r"^\(assert .*", test, re.MULTILINE)) for test in own]
 
 
+@pytest.mark.thorough
 def test_a_test_has_the_answer_that_is_known(tmp_path: Path) -> None:
     count, agreed = size(80, 200), 0
     made = make_strategy("theorems", None, StrategySettings(seed=4), answered_seeds(tmp_path))

@@ -136,6 +136,7 @@ def test_a_bad_file_of_operators_is_one_line(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_one_solver_alone_knows_is_used_for_that_solver_only(tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(
         "(declare-fun x () (_ BitVec 8))(declare-fun y () Int)(assert (= (bvadd x #x01) x))"

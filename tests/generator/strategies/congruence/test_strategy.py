@@ -44,6 +44,7 @@ def test_no_solver_says_otherwise(source: SeedSource) -> None:
     assert decided["unsat"] > size(24, 60)
 
 
+@pytest.mark.thorough
 def test_tests_for_one_solver_have_what_only_it_knows(source: SeedSource) -> None:
     tests = made_of(source, 200)
     of = {only: "".join(t.text for t in tests if t.only == only) for only in ((), ("z3",), ("cvc5",))}

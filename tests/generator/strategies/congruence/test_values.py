@@ -12,7 +12,6 @@ from generator.strategies.mutation.operators import operators_for
 from smtlib import Declaration, Sort, Term, TermTable, check_script, print_term, read_script
 from smtlib.commands import print_declaration
 from tests.generator.strategies.weaken.proving import ask_cvc5, ask_z3
-from tests.sizes import IS_THOROUGH
 
 DATATYPES = "(declare-datatypes ((T 0)) (((leaf) (node (left T) (tag (Array Int Bool)) (right T)))))"
 SHARED = (
@@ -64,6 +63,7 @@ def ask(solver: str, text: str) -> str:
 
 
 @pytest.mark.parametrize(("solver", "sort"), CASES)
+@pytest.mark.few(15)
 def test_two_forms_of_a_value_are_equal(solver: str, sort: str) -> None:
     drawn = Drawn(solver, sort)
     different = 0
@@ -76,7 +76,8 @@ def test_two_forms_of_a_value_are_equal(solver: str, sort: str) -> None:
     assert different > 0 or sort == "U"
 
 
-@pytest.mark.parametrize(("solver", "sort"), CASES if IS_THOROUGH else CASES[::2])
+@pytest.mark.parametrize(("solver", "sort"), CASES)
+@pytest.mark.few(11)
 def test_values_that_differ_are_not_equal(solver: str, sort: str) -> None:
     drawn = Drawn(solver, sort)
     differ = 0

@@ -91,6 +91,7 @@ def test_the_same_seed_gives_the_same_tests_wherever_one_begins(folder: Path) ->
     assert made != made_of(folder, 130, seed=2)
 
 
+@pytest.mark.thorough
 def test_several_processes_write_the_same_batch(folder: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
         write_batch(storm(folder), 300, tmp_path / str(jobs), {}, jobs)

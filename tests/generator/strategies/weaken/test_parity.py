@@ -184,6 +184,7 @@ def test_without_ambiguity_every_connective_has_parities(root: Term, chance: obj
     assert not names & {"xor", "=", "distinct"}
 
 
+@pytest.mark.thorough
 def test_deep_formulas_are_walked() -> None:
     term = ATOMS[0]
     for _ in range(50_000):

@@ -16,7 +16,6 @@ from generator.strategies.weaken.ruleset import Rule, common_theories, default_r
 from smtlib import check_script, read_script
 from tests.generator.strategies.weaken.obligations import obligations, premises
 from tests.generator.strategies.weaken.proving import answer, ask_z3
-from tests.sizes import cases
 
 RULES = default_rules().rules
 THEORIES = list(dict.fromkeys(rule.theory for rule in RULES))
@@ -61,10 +60,13 @@ def default_parameters() -> Iterator[None]:
 
 
 # Two theories are proved in every run, the others in a thorough one.
-_QUICK = ("Core", "Arithmetic", "BitVectors")
+PROVED = [
+    pytest.param(theory, marks=() if theory in ("Core", "Arithmetic") else pytest.mark.thorough)
+    for theory in THEORIES
+]
 
 
-@pytest.mark.parametrize("theory", cases(THEORIES, _QUICK))
+@pytest.mark.parametrize("theory", PROVED)
 def test_every_rule_is_proved_for_every_instance(theory: str) -> None:
     failed = []
     for rule in RULES:
@@ -81,6 +83,7 @@ def test_a_wrong_rule_is_refuted(text: str) -> None:
 
 
 @pytest.mark.parametrize("theory", THEORIES)
+@pytest.mark.few(4)
 def test_what_a_law_starts_from_can_be_the_case(theory: str) -> None:
     """An implication from what can never be would be proved, and mean nothing."""
     empty = [

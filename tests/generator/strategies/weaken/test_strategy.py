@@ -64,6 +64,7 @@ def tests(folder: Path) -> list[GeneratedTest]:
     return list(strategy(folder, "iterations=20", "walk=10").generate(0, 160))
 
 
+@pytest.mark.thorough
 def test_the_answer_is_the_seeds_own(tests: list[GeneratedTest]) -> None:
     for test in tests:
         assert test.known == ("sat",) if "from sat" in test.text else ("unsat",)
@@ -111,6 +112,7 @@ def test_a_direction_takes_the_seeds_that_fit(folder: Path, direction: str, know
     assert {test.known for test in made} == {known}
 
 
+@pytest.mark.thorough
 def test_walks_that_keep_answers_take_all_seeds(folder: Path) -> None:
     tests = list(strategy(folder, "direction=keep", "iterations=5").generate(0, 100))
     assert {test.known for test in tests} == {("sat",), ("unsat",), (None,)}

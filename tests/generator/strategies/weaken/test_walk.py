@@ -50,6 +50,7 @@ def implication(seed: SeedScript, left: list[Term], right: list[Term]) -> str:
 
 @pytest.mark.parametrize("direction", [WEAKEN, KEEP, STRENGTHEN])
 @pytest.mark.parametrize("number", range(size(4, len(SEEDS))))
+@pytest.mark.few(4)
 def test_every_step_implies_the_next_or_follows_from_it(number: int, direction: int) -> None:
     seed = script(number)
     walker = Walker(seed)
