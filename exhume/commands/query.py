@@ -54,8 +54,10 @@ def query_command(
     if listing:
         _list_queries(json)
         return
-    if not query or corpus is None:
-        raise typer.BadParameter("give a query or SQL, and a --corpus; --list shows the named queries")
+    if not query:
+        raise typer.BadParameter("give the name of a query (--list shows them) or SQL")
+    if corpus is None:
+        raise typer.BadParameter("give a corpus with --corpus FILE")
     chosen: NamedQuery | str = query if len(query.split()) > 1 else find_query(query)
     form = "json" if json else form
     # DuckDB does not react to Ctrl-C while it computes. A query changes nothing, so let the signal kill us.

@@ -200,6 +200,13 @@ def test_sql_may_have_line_breaks_in_place_of_blanks(exhume: Any, starter: Path)
     assert exhume("query", "select\n1", "--corpus", starter, "--json").json == [{"1": 1}]
 
 
+def test_query_names_what_is_missing(exhume: Any, starter: Path) -> None:
+    nothing = exhume("query", "--corpus", starter)
+    assert (nothing.code, "give the name of a query" in nothing.err) == (2, True)
+    nowhere = exhume("query", "signatures")
+    assert (nowhere.code, "give a corpus with --corpus FILE" in nowhere.err) == (2, True)
+
+
 def test_a_wrong_parameter_is_named(exhume: Any, starter: Path) -> None:
     ended = exhume("query", "signatures", "colour=red", "--corpus", starter)
     assert ended.code == 2
