@@ -116,7 +116,8 @@ class RunResult(Struct, frozen=True):
     results of models that another solver checked: (owner, judge, result). ``test`` is None where nothing
     looks wrong and the task did not bring it along. ``counts`` are further ones, by kind and name.
     ``is_final``: a longer limit would not show more. ``others`` is what looks wrong on scripts that were made
-    from the test. ``turn_seconds`` is what the task's turn took.
+    from the test. ``turn_seconds`` is what the task's turn took. ``bases`` are the names, without the options
+    that the test added, of the solvers that it added some to.
     """
 
     task: RunTask
@@ -130,6 +131,7 @@ class RunResult(Struct, frozen=True):
     is_final: bool = False
     turn_seconds: float = 0.0
     others: tuple[tuple[Candidate, GeneratedTest], ...] = ()
+    bases: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def judged(self) -> int:
@@ -401,7 +403,9 @@ def _run(task: RunTask, test: GeneratedTest, solvers: Sequence[Solver], runner: 
     }
     result = RunResult(task, verdicts, spent + extra, tuple(found), theories, kept, results, counts)
     took = seen.probed.get(task.turn, 0.0)
-    return msgspec.structs.replace(result, turn_seconds=took, others=tuple(_others(seen, test)))
+    own = {solver.name: solver.base_name for solver in solvers if solver.mode}
+    others = tuple(_others(seen, test))
+    return msgspec.structs.replace(result, turn_seconds=took, others=others, bases=own)
 
 
 def _others(seen: Observation, test: GeneratedTest) -> Iterator[tuple[Candidate, GeneratedTest]]:

@@ -13,7 +13,7 @@ import functools
 import hashlib
 import random
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from difftest.errors import DifftestError
@@ -68,12 +68,33 @@ class ModeList:
         both = {name: tuple(o for o in getattr(self, name) if o in getattr(other, name)) for name in names}
         return ModeList(**both, refused=self.refused)
 
+    def without(self, names: Collection[str]) -> ModeList:
+        """The list without the settings of these names."""
+
+        def left(settings: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(setting for setting in settings if split_option(setting)[0] not in names)
+
+        return replace(
+            self,
+            settings=left(self.settings),
+            young=left(self.young),
+            experimental=left(self.experimental),
+            tactic_settings=left(self.tactic_settings),
+        )
+
 
 def mode_list(solver: Solver) -> ModeList:
-    """What can be tried on ``solver``, asked of it once; empty for one given by a command line."""
+    """What can be tried on ``solver``, asked of it once: no option that its spec sets. Empty for one given by
+    a command line.
+    """
     if solver.family not in PROFILES:
         return ModeList((), (), (), (), (), (), ())
-    return _mode_list(solver.family, solver.argv)
+    return _mode_list(solver.family, solver.argv).without(_names_set(solver))
+
+
+def _names_set(solver: Solver) -> set[str]:
+    """The names of the options that a solver's spec sets."""
+    return {split_option(option)[0] for option in solver.spec_options}
 
 
 @functools.cache
@@ -110,7 +131,7 @@ Options = tuple[tuple[str, ...], ...]
 
 def for_test(solvers: Sequence[Solver], options: Options, own: Sequence[str]) -> tuple[Solver, ...]:
     """The solvers for one test: with what ``Modes.choose`` chose, else with the test's ``own`` options, as
-    far as all that are known by name have them.
+    far as all that are known by name have them and no spec sets them.
     """
     if not options and own:
         known = [solver for solver in solvers if solver.family in PROFILES]
@@ -122,7 +143,9 @@ def for_test(solvers: Sequence[Solver], options: Options, own: Sequence[str]) ->
 
 
 def _takes(solver: Solver, option: str) -> bool:
-    """Whether a solver has an option, and a spec can name it."""
+    """Whether a solver has an option that its spec does not set, and a spec can name it."""
+    if split_option(option)[0] in _names_set(solver):
+        return False
     try:
         solver.with_options([option])
     except UnknownSolver:

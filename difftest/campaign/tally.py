@@ -11,7 +11,6 @@ import psutil
 
 from difftest.campaign.events import PROCESSOR_TIME
 from difftest.campaign.executor import RunResult
-from difftest.campaign.modes import base_name
 from difftest.campaign.refusals import first_words
 from difftest.campaign.stored import CROSSING, SPENT, Changes, FindingState, StoredCampaign
 from difftest.triage.newness import ONLY_BASE_TESTS, REFUSED_TESTS
@@ -77,14 +76,14 @@ class Tally:
         for solver, verdict in result.verdicts.items():
             self._add(result, solver, verdict.outcome, 1)
             if verdict.outcome is Outcome.REFUSED:
-                self._note_refusal(base_name(solver, self.outcomes), verdict.detail)
+                self._note_refusal(_base_name(result, solver), verdict.detail)
         for owner, judge, what in result.cross_checks:
             # Each time it was tried: a model may come with a longer limit, and be another one then.
-            owner, judge = base_name(owner, self.outcomes), base_name(judge, self.outcomes)
+            owner, judge = _base_name(result, owner), _base_name(result, judge)
             self.cross_checks[owner, judge, what] += 1
             self._changes.outcomes[CROSSING, judge, owner, what] += 1
 
-        ran = base_name(next(iter(result.verdicts), ""), self.outcomes)
+        ran = _base_name(result, next(iter(result.verdicts), ""))
         for kind, counts in result.counts.items():
             self.add(kind, counts, ran)
 
@@ -98,7 +97,7 @@ class Tally:
 
     def _add(self, result: RunResult, name: str, outcome: Outcome, count: int) -> None:
         # A solver under a test's options is counted with those that run without.
-        solver = base_name(name, self.outcomes)
+        solver = _base_name(result, name)
         self.outcomes[solver][outcome] += count
         changes = self._changes.outcomes
         changes["strategy", result.task.name.strategy, solver, outcome.value] += count
@@ -151,6 +150,11 @@ class Tally:
         """What happened since the last time."""
         changes, self._changes = self._changes, Changes()
         return changes
+
+
+def _base_name(result: RunResult, name: str) -> str:
+    """The name of a solver without what the test added to its options."""
+    return result.bases.get(name, name)
 
 
 def _measure() -> tuple[int, float]:

@@ -154,6 +154,17 @@ def test_a_row_of_tactics_gets_shorter_with_its_formula(
     assert needed == (f"{setting}=nnf",)
 
 
+def test_a_solver_with_a_long_spec_is_counted_under_its_name(solvers: list[Solver], tmp_path: Path) -> None:
+    """Its tests have names that are cut, and its tactic is not replaced."""
+    own = find_solver(f"z3==1.2.3[check-sat-using=(then {'simplify ' * 20}smt)]")
+    end, found = run_hunt([own, solvers[1]], tmp_path / "out", TEXT)
+    assert found == []
+    assert {name: sum(counts.values()) for name, counts in end.summary.outcomes.items()} == {
+        own.name: 12,
+        "honest": 12,
+    }
+
+
 def test_no_option_is_needed_that_is_left_out() -> None:
     z3 = find_solver("z3").with_options(["smt.relevancy=0", "smt.case_split=2", "nlsat.lazy=1"])
 

@@ -204,6 +204,19 @@ def test_options_are_added_replaced_and_taken_away() -> None:
     assert z3.with_options([]) is z3
 
 
+def test_a_test_replaces_no_option_of_the_users_own_spec() -> None:
+    solver = find_solver("z3[smt.relevancy=0,check-sat-using=(then simplify smt)]")
+    modes = Modes([solver], ModeKind.ALL, seed=3, share=1.0)
+    tried = {split_option(o)[0] for turn in range(400) for o in modes.options_for(solver, "s/", turn)}
+    assert "tactic.default_tactic" in tried
+    assert tried.isdisjoint({"smt.relevancy", "check-sat-using"})
+    (made,) = for_test([solver], (), ["smt.relevancy=1", "smt.arith.solver=2"])
+    assert made.mode == ("smt.arith.solver=2",)
+    modes = Modes([replace(solver, is_base=True), SOLVERS[0]], ModeKind.OPTIONS, seed=3, share=1.0)
+    tried = {split_option(o)[0] for turn in range(400) for o in modes.options_for(SOLVERS[0], "s/", turn)}
+    assert tried and "smt.relevancy" not in tried
+
+
 def test_a_long_list_of_options_gets_a_name_that_a_file_can_have() -> None:
     options = [f"smt.arith.nl.horner_frequency={n}" for n in range(1, 9)]
     one = parse_spec(f"z3[{','.join(options)}]")

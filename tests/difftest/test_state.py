@@ -161,7 +161,8 @@ def test_further_counts_of_tests_under_options_are_those_of_the_solver() -> None
     for options in ("", "[a=1]", "[b=2]"):
         verdicts = {f"z3{options}": Verdict(Outcome.OK, ("sat",), 0.1)}
         task = RunTask(TestName("s", "", 0), 0, Limits())
-        tally.count(RunResult(task, verdicts, 0.1, counts={"relation core": {"held": 1}}), True)
+        counts = {"relation core": {"held": 1}}
+        tally.count(RunResult(task, verdicts, 0.1, counts=counts, bases={f"z3{options}": "z3"}), True)
     assert tally.take().counted == {("relation core", "held", "z3"): 3}
 
 
