@@ -160,8 +160,8 @@ def compare_corpora(
     """
     if support < 1:
         raise QueryError("expected a support (a number of formulas) of at least 1")
-    if not 0 < min_confidence <= 1:
-        raise QueryError(f"expected a confidence above 0 and at most 1, got {min_confidence:g}")
+    if not 0 <= min_confidence <= 1:
+        raise QueryError(f"expected a confidence from 0 to 1, got {min_confidence:g}")
     if sample is not None and sample < 1:
         raise QueryError("expected a sample of at least 1 formula")
     one = _side(first, coarse, bug_class, sample, seed)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from base.files import read_at_most
 from corpus.errors import QueryError
 from corpus.examine import examine
-from corpus.importer import MAX_BYTES
+from corpus.importer import MAX_BYTES, decode
 from corpus.store import Corpus
 from rules import decompose_script
 
@@ -49,12 +50,15 @@ def signatures_of(text: str) -> frozenset[tuple[bool, str]]:
 def similar_to_file(corpus: Corpus, file: Path, limit: int = 10, least: float = 0.0) -> list[Similar]:
     """The ``limit`` formulas nearest to the SMT-LIB script in ``file``; see :func:`similar_to`."""
     try:
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            raise QueryError(f"{file} is larger than {MAX_BYTES} bytes")
-        text = file.read_bytes().decode("utf-8", "replace")
+        data = read_at_most(file, MAX_BYTES)
     except OSError as error:
         raise QueryError(f"cannot read {file}: {error.strerror or error}") from error
+    if data is None:
+        raise QueryError(f"{file} is larger than {MAX_BYTES} bytes")
+    try:
+        text = decode(data)
+    except UnicodeError as error:
+        raise QueryError(f"cannot read {file}: {error}") from error
     return similar_to(corpus, text, limit, least)
 
 

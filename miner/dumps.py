@@ -40,6 +40,12 @@ _EXPORT = (
 )
 
 
+def require_dump(source: Path) -> None:
+    """Raise BadInput if there is no such file or folder."""
+    if not source.exists():
+        raise BadInput(f"there is no file or folder {source}")
+
+
 def mine_files(
     corpus: Corpus,
     source: Path,
@@ -99,8 +105,7 @@ class _Loader:
 
     def load(self, source: Path) -> None:
         """Load a file, a folder of files, or another corpus or its export. Raises BadInput."""
-        if not source.exists():
-            raise BadInput(f"there is no file or folder {source}")
+        require_dump(source)
         found = 0
         try:
             if (connection := _archive_in(source)) is not None:

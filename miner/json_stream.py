@@ -61,7 +61,8 @@ class _Bounded:
             file.read(3)
         # PowerShell's ">" writes UTF-16.
         is_utf16 = mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        self._file: Any = codecs.EncodedFile(file, "utf-8", "utf-16") if is_utf16 else file
+        # Half a pair becomes U+FFFD: an error would lose the objects before it.
+        self._file: Any = codecs.EncodedFile(file, "utf-8", "utf-16", "replace") if is_utf16 else file
         self.anything = bool(mark)
         self.taken = 0
 

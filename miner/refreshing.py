@@ -19,7 +19,7 @@ from corpus.learn import learn
 from corpus.store import Corpus
 from miner.attachments import Downloader
 from miner.crawl import TrackerGone
-from miner.errors import BadInput, HostError
+from miner.errors import BadInput, MinerError
 from miner.hosts import Place, locate
 from miner.hosts.http import Client
 from miner.mining import Listener, Live, MineOptions, mine_tracker
@@ -203,7 +203,7 @@ def refresh(
         live = Live(place.host, clients[place.api_url], downloader)
         try:
             done = mine_tracker(corpus, live, place.name, tracker.options, listener)
-        except HostError as error:
+        except MinerError as error:
             report.problems.append(f"{place.name}: {error}")
             report.exit_code = max(report.exit_code, error.exit_code)
             continue

@@ -93,12 +93,12 @@ def mine(
     """Mine the rules of ``transactions`` with at least this support (a count) and confidence.
 
     ``max_length``: the maximum number of items of a rule, both sides together. Raises ValueError for a
-    support below 1 or a confidence outside ``(0, 1]``.
+    support below 1 or a confidence outside ``[0, 1]``.
     """
     if min_support < 1:
         raise ValueError(f"expected a support of at least 1, got {min_support}")
-    if not 0 < min_confidence <= 1:
-        raise ValueError(f"expected a confidence above 0 and at most 1, got {min_confidence}")
+    if not 0 <= min_confidence <= 1:
+        raise ValueError(f"expected a confidence from 0 to 1, got {min_confidence}")
     counts = Counter(item for transaction in transactions for item in transaction)
     items = sorted(item for item, count in counts.items() if count >= min_support)
     if not items or max_length == 1:

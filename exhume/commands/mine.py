@@ -18,7 +18,7 @@ from exhume.screens.console import err, out, print_json, say
 from exhume.screens.wording import command_line
 from miner.attachments import Downloader
 from miner.crawl import TrackerGone
-from miner.dumps import mine_files
+from miner.dumps import mine_files, require_dump
 from miner.errors import MinerError
 from miner.hosts import Place, known_hosts, locate
 from miner.hosts.http import Client, Waiting
@@ -85,8 +85,8 @@ def mine_command(
     """Mine bug reports from issue trackers into a corpus.
 
     Stores closed bug reports with their formulas and their history. The access token is taken from
-    GITHUB_TOKEN or GITLAB_TOKEN, or from 'gh auth login'; without one, GitHub allows 60 requests an hour.
-    The next run fetches only what changed, and resumes a run that was stopped.
+    GITHUB_TOKEN or GITLAB_TOKEN, or from the programs gh and glab; without one, GitHub allows 60 requests an
+    hour. The next run fetches only what changed, and resumes a run that was stopped.
     """
     places = [locate(tracker, host, api_url) for tracker in trackers or []]
     options = MineOptions(
@@ -98,6 +98,8 @@ def mine_command(
         raise typer.BadParameter("--from takes at most one TRACKER and cannot be used with --replay")
     if replay and not corpus.exists():
         raise typer.BadParameter(f"there is no corpus {corpus} to read again")
+    for dump in dumps or ():
+        require_dump(dump)
     # Before the corpus is locked: the program that holds the token may ask the user for a password.
     clients = {} if replay or dumps else _connected(places)
     results = _Results()

@@ -145,7 +145,7 @@ def test_what_cannot_be_compared_is_reported(bugs: Path, normal: Path, tmp_path:
         compare_corpora(bugs, tmp_path / "empty")
     with pytest.raises(QueryError, match="no formula of the bug class leak'; drop"):
         compare_corpora(bugs, normal, bug_class="leak'; drop table issue")
-    for wrong in ({"support": 0}, {"min_confidence": 0.0}, {"sample": 0}):
+    for wrong in ({"support": 0}, {"min_confidence": -0.1}, {"sample": 0}):
         with pytest.raises(QueryError):
             compare_corpora(bugs, normal, **wrong)  # type: ignore[arg-type]
 

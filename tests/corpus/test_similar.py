@@ -114,6 +114,18 @@ def test_files_that_cannot_be_read_are_reported(path: Path, tmp_path: Path) -> N
             made.truncate(2**31)
         with pytest.raises(QueryError, match="larger than"):
             similar_to_file(corpus, large)
+        with pytest.raises(QueryError, match="larger than"):
+            similar_to_file(corpus, Path("/dev/zero"))
+        (tmp_path / "latin.smt2").write_bytes(b"(assert |\xf6|)")
+        with pytest.raises(QueryError, match="not utf-8 text"):
+            similar_to_file(corpus, tmp_path / "latin.smt2")
+
+
+def test_a_file_in_utf_16_is_read_as_import_reads_it(path: Path, tmp_path: Path) -> None:
+    text = "(declare-const p Bool) (assert p)"
+    (tmp_path / "wide.smt2").write_text(text, "utf-16")
+    with Corpus.open(path) as corpus:
+        assert similar_to_file(corpus, tmp_path / "wide.smt2") == similar_to(corpus, text)
 
 
 def test_text_in_a_formula_is_never_sql(path: Path) -> None:

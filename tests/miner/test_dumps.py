@@ -296,6 +296,7 @@ def damaged() -> dict[str, tuple[bytes, str]]:
         ),
         "other.json": (b'{"message": "Not Found"}', "contains no issues or comments"),
         "binary.json": (b"\0\1\2", "is not JSON"),
+        "wide.json": (whole.decode().encode("utf-16") + b"\x00\xd8a\0", "is not JSON after 28 objects"),
     }
 
 
@@ -327,7 +328,7 @@ def test_a_damaged_dump_is_one_line_and_loses_nothing(
     assert name in reported[0]
     after = read(tmp_path / "c")
     assert all(set(map(repr, rows)) <= set(map(repr, after[table])) for table, rows in before.items())
-    if name in ("cut.json", "prose.json", "latin.json"):
+    if name in ("cut.json", "prose.json", "latin.json", "wide.json"):
         assert len(after["issue"]) > len(before["issue"])  # what came before the damage
 
 
@@ -345,6 +346,7 @@ def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
         return line
 
     assert "there is no file or folder" in reported(tmp_path / "nothing.json")
+    assert not Path(corpus).exists()
     assert "contains no files ending in .json" in reported(folder)
     (folder / "linked").symlink_to(outside)
     assert "contains no files ending in .json" in reported(folder)

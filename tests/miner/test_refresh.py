@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from base.errors import Exit
+from corpus.intake import Intake
+from corpus.records import Tracker
 from corpus.store import Corpus
 from exhume.cli import run
 from miner.errors import BadInput
@@ -82,6 +84,18 @@ def test_a_tracker_that_is_gone_does_not_stop_the_others(
     reported = capsys.readouterr()
     assert "1 problem" in reported.out
     assert "ada/solver" in reported.err
+    with Corpus.open(config.parent / "c.duckdb") as corpus:
+        assert corpus.scalar("select count(*) from issue") > 0
+
+
+def test_a_name_that_the_corpus_has_for_a_folder_does_not_stop_the_others(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Corpus.open(config.parent / "c.duckdb", write=True) as corpus:
+        with corpus.transaction():
+            Intake(corpus).add_tracker(Tracker("ada/solver", "folder", "/x"))
+    assert run(["refresh", "--config", str(config)]) == Exit.USAGE
+    assert "ada/solver" in capsys.readouterr().err
     with Corpus.open(config.parent / "c.duckdb") as corpus:
         assert corpus.scalar("select count(*) from issue") > 0
 

@@ -107,7 +107,7 @@ def test_a_smaller_limit_stops_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found.complete and len(found) == 12
 
 
-@pytest.mark.parametrize(("support", "confidence"), [(0, 0.5), (9, 0.0), (9, 1.5)])
+@pytest.mark.parametrize(("support", "confidence"), [(0, 0.5), (9, -0.1), (9, 1.5)])
 def test_senseless_thresholds_are_refused(support: int, confidence: float) -> None:
     with pytest.raises(ValueError, match=r"support|confidence"):
         mine([frozenset("ab")], support, confidence)
