@@ -36,7 +36,7 @@ class Runner:
         self._closed = False
         self._inner: list[Runner] = []
         self._plain = Supervisor()
-        self._engines: dict[str, Supervisor] = {}
+        self._engines: dict[tuple[str, ...], Supervisor] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._outer = within
         if within is not None:
@@ -106,9 +106,10 @@ class Runner:
         return engine.evaluate(given.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:
-        engine = self._engines.get(solver.base_name)
+        command = engine_command(solver)
+        engine = self._engines.get(command)
         if engine is None:
-            engine = self._engines[solver.base_name] = engine_of(solver)
+            engine = self._engines[command] = Supervisor(command)
             if self._closed:
                 engine.close()
         return engine
@@ -129,11 +130,10 @@ class Runner:
         return file
 
 
-def engine_of(solver: Solver) -> Supervisor:
-    """A supervisor that keeps a solver loaded."""
+def engine_command(solver: Solver) -> tuple[str, ...]:
+    """What a supervisor needs to keep a solver loaded: all runs with the same command can share it."""
     kept = [check for check in solver.checks if check not in solver.mode and not is_asked(check)]
     profile = PROFILES[solver.family]
     file = profile.file("engine.py" if profile.library else "driver.py")
     assert file is not None and solver.loadable is not None, f"{solver.name} cannot be kept loaded"
-    arguments = [solver.loadable, *(kept if profile.library else ())]
-    return Supervisor([str(file.parent), file.stem, *arguments])
+    return (str(file.parent), file.stem, solver.loadable, *(kept if profile.library else ()))

@@ -12,7 +12,7 @@ from solvers.errors import RunnerLost
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, Run, Supervisor
-from solvers.running.runner import UNSUPPORTED, Runner, engine_of
+from solvers.running.runner import UNSUPPORTED, Runner, engine_command
 from solvers.running.script import Script
 from solvers.specs import Solver, is_asked
 
@@ -38,7 +38,7 @@ class Screener(Runner):
     def __init__(self, within: Runner) -> None:
         super().__init__(within.warm, within)
         self._own = within
-        self._shared: dict[str, Supervisor | None] = {}
+        self._shared: dict[tuple[str, ...], Supervisor | None] = {}
 
     def close(self) -> None:
         """End the shared processes; see ``Runner.close``."""
@@ -60,14 +60,15 @@ class Screener(Runner):
 
     def _process(self, solver: Solver) -> Supervisor | None:
         """The shared process of a solver; None if it cannot run one script after another."""
-        name = solver.base_name
-        if name not in self._shared:
-            supervisor = Supervisor() if solver.loadable is None else engine_of(solver)
+        command = () if solver.loadable is None else engine_command(solver)
+        key = (solver.base_name, *command)
+        if key not in self._shared:
+            supervisor = Supervisor(command)
             is_able = _can_share(supervisor, solver)
-            self._shared[name] = supervisor if is_able else None
+            self._shared[key] = supervisor if is_able else None
             if self._closed or not is_able:
                 supervisor.close()
-        return self._shared[name]
+        return self._shared[key]
 
 
 def _may_share(solver: Solver, script: Script) -> bool:

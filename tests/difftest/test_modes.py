@@ -22,6 +22,7 @@ from difftest import (
 from difftest.campaign.modes import ModeKind, Modes, base_name, for_test, mode_list
 from solvers.options import OptionClass, option_table, split_option
 from solvers.running.runner import Runner
+from solvers.running.screener import Screener
 from solvers.running.script import Script
 
 SOLVERS = find_solvers(["z3", "cvc5"])
@@ -268,6 +269,18 @@ def test_options_of_one_test_do_not_stay_for_the_next(runners: tuple[Runner, Run
     text = Script(b"(declare-const x Int)(assert (< x x))(check-sat)(get-option :smt.relevancy)")
     assert warm.run(SOLVERS[0].with_options(["smt.relevancy=0"]), text, LIMITS).stdout == "unsat\n0\n"
     assert warm.run(SOLVERS[0], text, LIMITS).stdout == "unsat\n2\n"
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_variant_that_runs_first_does_not_change_its_solver(shares: bool) -> None:
+    """It lacks an option of the spec."""
+    solver = find_solver("z3[smt.relevancy=0]")
+    text = Script(b"(declare-const x Int)(assert (< x x))(check-sat)(get-option :smt.relevancy)")
+    with Runner() as own:
+        runner = Screener(own) if shares else own
+        for variant in (solver.without_option("smt.relevancy=0"), solver.with_options(["smt.relevancy=1"])):
+            runner.run(variant, text, LIMITS)
+        assert runner.run(solver, text, LIMITS).stdout == "unsat\n0\n"
 
 
 def test_a_tactic_asks_where_z3s_own_setting_is_skipped(runners: tuple[Runner, Runner]) -> None:
