@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from base.errors import ExhumeError
 from base.text import counted
 from difftest import EnvironmentProblem, Solver, find_solvers
 from difftest.errors import BadOutput
+from difftest.reduction._ddsmt import is_installed
 from difftest.reduction.text import Step
 from difftest.triage.bisect import bisect
 from difftest.triage.folder import DOCUMENT, REPORT, FindingFolder
@@ -84,13 +85,17 @@ def reduce_command(
             lambda found: not found.is_small or _has_no_transcript(found),
             lambda path: _reduce_if_large(path, seconds, tries, ddsmt, jobs, json),
             then=command_line("bisect", "--all", target),
+            json=json,
         )
         return
     _check_target(target, solver)
     if out_file is None:
         _check_writable(target if target.is_dir() else target.absolute().parent)
-    _reduce(target, find_solvers(solver or [], texts=True), seconds, tries, ddsmt, jobs, out_file, json)
-    if not json:
+    solvers = find_solvers(solver or [], texts=True)
+    document = _reduce(target, solvers, seconds, tries, ddsmt, jobs, out_file, json)
+    if json:
+        print_json(document)
+    else:
         say(f"next: {command_line('bisect', target, *_given(solver))}")
 
 
@@ -99,13 +104,13 @@ def _has_no_transcript(found: FindingFolder) -> bool:
 
 
 def _reduce_if_large(
-    path: Path, seconds: float, tries: int | None, ddsmt: bool, jobs: int, json: bool
-) -> None:
+    path: Path, seconds: float, tries: int | None, ddsmt: bool, jobs: int, quiet: bool
+) -> dict[str, Any]:
     """Reduce a finding; what a hunt made small is only run as a person does, for its report."""
     if FindingFolder.read(path).is_small:
         transcribe(path)
-    else:
-        _reduce(path, (), seconds, tries, ddsmt, jobs, None, json)
+        return {}
+    return _reduce(path, (), seconds, tries, ddsmt, jobs, None, quiet)
 
 
 def _check_target(target: Path, solver: list[str] | None) -> None:
@@ -131,14 +136,15 @@ def _reject_for_all(solver: list[str] | None, out_file: Path | None = None) -> N
 def _for_all(
     campaign: Path,
     is_needed: Callable[[FindingFolder], bool],
-    work: Callable[[Path], None],
+    work: Callable[[Path], dict[str, Any]],
     then: str,
+    json: bool,
     impossible: Callable[[FindingFolder], str] = lambda found: "",
 ) -> None:
     """Work on all findings of a campaign that need it; an error is printed, and the next finding follows.
     ``impossible`` says why there is nothing to do for a finding.
 
-    At the end, the command ``then`` is suggested.
+    At the end, the command ``then`` is suggested, and the exit code is that of the worst error.
     """
     found = [record.path for record in findings_of(campaign)]
     if not found:
@@ -149,19 +155,27 @@ def _for_all(
     left = [folder.path for folder in folders if not impossible(folder) and is_needed(folder)]
     for path in left:
         _check_writable(path)
+    documents, codes = [], []
     for number, path in enumerate(left, 1):
         say(f"{number} of {len(left)}: {path.name}")
         try:
-            work(path)
+            documents.append({"finding": path.name, **work(path)})
         except EnvironmentProblem:
             raise
         except ExhumeError as problem:
             say(f"{path.name}: {problem}")
+            documents.append({"finding": path.name, "error": str(problem)})
+            codes.append(problem.exit_code)
+    if json:
+        print_json(documents)
     done = len(found) - len(left) - len(reasons)
-    before = f"; {done} done before" if done else ""
-    before += f"; {len(reasons)} not: {reasons[0]}" if reasons else ""
-    say(f"worked on {len(left)} of {counted(len(found), 'finding')}{before}")
+    notes = [f"{len(codes)} failed"] if codes else []
+    notes += [f"{done} done before"] if done else []
+    notes += [f"{len(reasons)} not: {reasons[0]}"] if reasons else []
+    say("; ".join((f"worked on {len(left)} of {counted(len(found), 'finding')}", *notes)))
     say(f"next: {then}")
+    if codes:
+        raise typer.Exit(max(codes))
 
 
 def _reduce(
@@ -172,21 +186,20 @@ def _reduce(
     ddsmt: bool,
     jobs: int,
     out_file: Path | None,
-    json: bool,
-) -> None:
+    quiet: bool,
+) -> dict[str, Any]:
+    """Reduce a finding or a file. Returns the JSON document; prints the result unless ``quiet``."""
     if target.is_dir() and isinstance(FindingFolder.read(target), CallsFolder):
-        minimise_trace(target, None, MinimisingOptions(seconds, RUN_LIMITS, jobs), json)
-        return
+        return minimise_trace(target, None, MinimisingOptions(seconds, RUN_LIMITS, jobs), quiet)
 
     def tell(step: Step) -> None:
-        if not json:
+        if not quiet:
             say(f"{step.tool}: {step.size} bytes after {step.checks} checks, {step.seconds:.1f} s")
 
     report = reduce(target, solvers, seconds, None if ddsmt else False, out_file, tries=tries, on_step=tell)
-    if json:
-        print_json(report.to_json())
-    else:
+    if not quiet:
         _show_reduction(report, ddsmt)
+    return report.to_json()
 
 
 def _show_reduction(report: ReductionReport, with_ddsmt: bool) -> None:
@@ -195,7 +208,7 @@ def _show_reduction(report: ReductionReport, with_ddsmt: bool) -> None:
         f"{report.finding_class}: {report.size_before} to {report.size_after} bytes, "
         f"{report.commands_before} to {report.commands_after} commands, in {report.reduced}",
     )
-    if with_ddsmt and not report.with_ddsmt:
+    if with_ddsmt and not report.with_ddsmt and not is_installed():
         say("ddSMT is not installed (pip install 'exhume[reduce]'), so only exhume's own passes ran")
     if not report.complete:
         say("stopped at the time limit; repeat the command to resume, or give more time with --time")
@@ -227,14 +240,17 @@ def bisect_command(
             lambda found: again or not found.bisection,
             lambda path: _bisect(path, again, json),
             then=f"{command_line('triage', target)}; {command_line('report', target)}",
+            json=json,
             impossible=lambda found: "" if found.has_releases else "a command line has no releases to bisect",
         )
         return
     _check_target(target, solver)
     if target.is_dir():
         _check_writable(target)
-        _bisect(target, again, json)
-        if not json:
+        document = _bisect(target, again, json)
+        if json:
+            print_json(document)
+        else:
             say(f"next: read {target / REPORT}, then {command_line('report', 'check', target)}")
         return
     with progress("testing releases", json) as tick:
@@ -251,18 +267,18 @@ def _given(solver: list[str] | None) -> list[str]:
     return [part for spec in solver or () for part in ("--solver", spec)]
 
 
-def _bisect(target: Path, again: bool, json: bool) -> None:
-    with progress("testing releases", json) as tick:
+def _bisect(target: Path, again: bool, quiet: bool) -> dict[str, Any]:
+    """Bisect a finding. Returns the JSON document; prints the result unless ``quiet``."""
+    with progress("testing releases", quiet) as tick:
         report = bisect(target, again=again, on_try=tick)
-    if not json:
+    if not quiet:
         _show_bisection(report)
-    with progress("comparing duplicates", json) as tick:
+    with progress("comparing duplicates", quiet) as tick:
         others = split(target, report, again=again, on_try=tick)
-    if json:
-        print_json(report.to_json() | {"same_key": others.to_json()})
-    elif others.compared:
+    if others.compared and not quiet:
         new = ", ".join(path.name for path in others.findings) or "none"
         out.print(f"{others.compared} duplicates compared; findings with another cause: {new}")
+    return report.to_json() | {"same_key": others.to_json()}
 
 
 def _show_bisection(report: BisectReport) -> None:

@@ -104,14 +104,17 @@ def minimise_command(
     The result is TRACE.min.trace beside the trace, or minimised.trace in the folder of the finding. If
     SMT-LIB text shows the error as well, a script is written too. Repeat the command to resume.
     """
-    minimise_trace(
-        target, solver, MinimisingOptions(parse_duration(duration), limits_of(limit), jobs, older), json
-    )
+    options = MinimisingOptions(parse_duration(duration), limits_of(limit), jobs, older)
+    document = minimise_trace(target, solver, options, json)
+    if json:
+        print_json(document)
 
 
-def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions, json: bool) -> None:
+def minimise_trace(
+    target: Path, solver: str | None, options: MinimisingOptions, quiet: bool
+) -> dict[str, Any]:
     """Minimise a trace, beside the file or in the finding's folder; then its script, if that shows the
-    error.
+    error. Returns the JSON document; prints the result unless ``quiet``.
     """
     source = TraceFile.read(target)
     shortest = math.inf
@@ -119,14 +122,14 @@ def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions,
     def tell(smaller: Trace, checks: int) -> None:
         # One line for each 10 % removed.
         nonlocal shortest
-        if not json and len(smaller.lines) <= 0.9 * shortest:
+        if not quiet and len(smaller.lines) <= 0.9 * shortest:
             shortest = len(smaller.lines)
             say(f"{shortest} calls after {checks} checks")
 
     report, script = minimise_file(source, Setup.of_trace(source.trace, solver), options, tell)
-    if json:
-        print_json({**report.to_json(), "result": str(source.result), "script": script and str(script)})
-        return
+    document = {**report.to_json(), "result": str(source.result), "script": script and str(script)}
+    if quiet:
+        return document
     out.print(print_trace(report.trace), end="")
     (lines, left), (size, small) = report.lines, report.size
     out.print(
@@ -138,6 +141,7 @@ def minimise_trace(target: Path, solver: str | None, options: MinimisingOptions,
         say("stopped at the time limit; repeat the command to resume, or give more time with --time")
     if not report.confirmed:
         say("warning: a fresh process does not reproduce the error with the result; it may be flaky")
+    return document
 
 
 def to_smtlib_command(file: TraceArgument) -> None:

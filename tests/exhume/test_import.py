@@ -62,6 +62,23 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert (nothing.code, "nothing is wrong" in nothing.said) == (2, True)
 
 
+def test_a_finding_that_cannot_be_reduced_is_counted_and_one_document_lists_all(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    triggers, out = tmp_path / "triggers", tmp_path / "out"
+    triggers.mkdir()
+    (triggers / "1.smt2").write_text(TEXT.format(n=1) + "(assert true)\n(check-sat)\n")
+    (triggers / "2.smt2").write_text(TEXT.format(n=2) + "(assert true)\n(check-sat)\n")
+    body = "os.kill(os.getpid(), 4 if '> x 1' in text else 8) if '> x ' in text else print('sat')"
+    spec = fake("fake", body)
+    assert exhume("replay", triggers, "--solver", spec, "--out", out).code == 1
+    fake("fake", "os.kill(os.getpid(), 4) if '> x 1' in text else print('sat')")
+    ended = exhume("reduce", "--all", out, "--no-ddsmt", "--json")
+    assert (ended.code, "worked on 2 of 2 findings; 1 failed\n" in ended.err) == (2, True)
+    assert [sorted(document) for document in ended.json if "error" in document] == [["error", "finding"]]
+    assert [document["size_after"] > 0 for document in ended.json if "error" not in document] == [True]
+
+
 def lay_out(folder: Path, texts: dict[str, str]) -> Path:
     """Write texts by path below a folder."""
     for name, text in texts.items():
