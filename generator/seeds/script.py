@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,7 +67,8 @@ class SeedScript:
     ``prelude`` declares sorts, datatypes and symbols, in order. ``assertions`` are those in force at the
     one check-sat, assumptions included; ``terms`` all terms in them, each once, arguments before what uses
     them. No assertion has ``:named`` annotations; no bound variable is named
-    like a symbol of the script. ``objectives`` say what its check-sat optimises.
+    like a symbol of the script; no binder stands below another of the same variable. ``objectives`` say what
+    its check-sat optimises.
     """
 
     table: TermTable
@@ -246,6 +248,8 @@ def _bounded(
         if below > MAX_BINDERS:
             return "quantifiers nested too deep"
         named = named or any(key == ":named" for key, _ in term.op.attributes)
+    if _binds_again(terms):
+        return "a variable bound again in the scope of its binder"
     if any(s.name == "BitVec" and s.indices[0] > MAX_WIDTH for s in sorts):
         return f"bit-vectors wider than {MAX_WIDTH} bits"
     for command in prelude:
@@ -290,6 +294,29 @@ def _captures(script: SeedScript) -> bool:
     names = {d.name for d in script.declarations}
     names.update(symbol.name for datatype in script.datatypes.values() for symbol in datatype.symbols)
     return any(v.op.name in names for term in script.terms for v in term.bound)
+
+
+def _binds_again(terms: Sequence[Term]) -> bool:
+    """Whether a binder stands below another of the same variable; ``terms`` has arguments first.
+
+    Reading renames the variables of nested binders, but the value of a ``let`` is read before the binders
+    that it stands below.
+    """
+    binders = Counter(v for term in terms for v in dict.fromkeys(term.bound))
+    bits = {v: 1 << number for number, v in enumerate(v for v, count in binders.items() if count > 1)}
+    if not bits:
+        return False
+    bound: dict[Term, int] = {}
+    for term in terms:
+        below = own = 0
+        for arg in term.args:
+            below |= bound[arg]
+        for variable in term.bound:
+            own |= bits.get(variable, 0)
+        if own & below:
+            return True
+        bound[term] = own | below
+    return False
 
 
 def _count(command: CheckedCommand) -> int:

@@ -88,6 +88,8 @@ def test_functions_as_values_ask_for_a_higher_order_logic() -> None:
 
 
 OWN = "a sort with the name of a theory's"
+PREDICATES = "(declare-fun P (Int) Bool)(declare-fun R (Int) Bool)"
+AGAIN = "a variable bound again in the scope of its binder"
 
 
 @pytest.mark.parametrize(
@@ -123,11 +125,26 @@ OWN = "a sort with the name of a theory's"
         ),
         ("(declare-sort Bag 0)(declare-const b Bag)(assert (= b b))(check-sat)", OWN),
         ("(declare-datatypes ((Seq 0)) (((no) (one (of Seq)))))(assert ((_ is no) no))(check-sat)", OWN),
+        (
+            PREDICATES + "(assert (let ((q (forall ((y Int)) (P y)))) (exists ((y Int)) (and q (R y)))))"
+            "(check-sat)",
+            AGAIN,
+        ),
+        (
+            PREDICATES + "(assert (or (! (forall ((y Int)) (P y)) :named q) (P 1)))"
+            "(assert (exists ((y Int)) (and q (R y))))(check-sat)",
+            AGAIN,
+        ),
     ],
 )
 def test_what_cannot_be_used_says_why(text: str, cause: str) -> None:
     with pytest.raises(SeedSkipped, match=f"^{cause}$"):
         Seed("seed", text).script()
+
+
+def test_binders_beside_each_other_may_have_the_same_variable() -> None:
+    text = PREDICATES + "(assert (and (forall ((y Int)) (P y)) (exists ((y Int)) (R y))))(check-sat)"
+    assert Seed("seed", text).script().assertions
 
 
 @pytest.mark.slow

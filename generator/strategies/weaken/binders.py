@@ -3,8 +3,8 @@
 Each has two functions: a cheap one for the effects it can have on a term, and its application,
 which may raise :class:`NoTerm`. What they claim stands beside their names in ``rules/core.smt2``.
 
-No binder stands below another of the same variable: bound variables of seeds are renamed apart, new ones
-get names of their own, and terms that are copied to other places have no binders. So nothing is captured.
+No binder stands below another of the same variable: seeds in which one does are refused, new variables get
+names of their own, and terms that are copied to other places have no binders. So nothing is captured.
 """
 
 from __future__ import annotations
