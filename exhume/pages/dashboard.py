@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -18,7 +16,7 @@ from difftest.triage.ledger import Became
 from difftest.triage.report import since, until
 from exhume.pages.campaign import Affected, release_plots
 from exhume.pages.plots import Plot, bar_plot, columns
-from exhume.pages.rendering import write_html
+from exhume.pages.rendering import link_to, write_html
 
 _AGES = ((1, "a day or less"), (7, "a week or less"), (30, "a month or less"), (1 << 30, "older"))
 _STATES = {NEW: 5, OPEN: 6, QUIET: 4, FIXED: 0} | {
@@ -78,15 +76,8 @@ def _cause(history: History, cause: Cause, out: Path) -> dict[str, Any]:
         "nights": len(cause.nights),
         "strategy": cause.strategy,
         "releases": f"{since(bisection)}; {until(bisection)}" if bisection.get("first_affected") else "",
-        "report": _link(cause.folder.path / "report.md", out),
+        "report": link_to(cause.folder.path / "report.md", out),
     }
-
-
-def _link(file: Path, out: Path) -> str:
-    """The address of a file, relative to the page; empty if it is not there."""
-    if not file.is_file():
-        return ""
-    return "./" + quote(Path(os.path.relpath(file, out.parent)).as_posix())
 
 
 def _plots(history: History) -> Iterator[Plot]:
@@ -152,7 +143,7 @@ def _night(history: History, number: int, out: Path) -> dict[str, Any]:
     return {
         "name": night.folder.name,
         "day": f"{night.began:%Y-%m-%d %H:%M}",
-        "page": _link(night.folder / "report.html", out),
+        "page": link_to(night.folder / "report.html", out),
         "tests": night.tests,
         "hours": _hours(night.solver_seconds),
         "new": len(history.first_seen(number)),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -28,6 +30,13 @@ def render(template: str, **values: Any) -> bytes:
     """A page as UTF-8; what cannot be encoded is replaced."""
     text = _environment().get_template(template).render(version=VERSION, **values)
     return text.encode("utf-8", "replace")
+
+
+def link_to(file: Path, out: Path) -> str:
+    """The address of a file, relative to the page ``out``; empty if there is no such file."""
+    if not file.is_file():
+        return ""
+    return "./" + quote(Path(os.path.relpath(file, out.parent)).as_posix())
 
 
 @functools.cache

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from apifuzz.running.folder import STRATEGY as API
 from apifuzz.running.folder import CallsFolder
 from difftest.campaign.events import cpu_seconds
 from difftest.campaign.files import STRATEGY as FILES
@@ -25,13 +24,13 @@ from difftest.campaign.upgrading import read_any
 from difftest.regress import STRATEGY as REPLAY
 from difftest.triage.classes import class_of_finding
 from difftest.triage.filing import FindingRecord
-from difftest.triage.folder import FindingFolder
+from difftest.triage.folder import REPORT, FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.overview import still_to_do
 from difftest.triage.report import since, until
 from exhume.pages.calls import call_cards, call_plots
 from exhume.pages.campaign import Affected, campaign_plots, release_plots
-from exhume.pages.rendering import write_html
+from exhume.pages.rendering import link_to, write_html
 
 MAX_BYTES = 5_000_000
 """Maximum size of the page for a thousand findings; formulas and outputs are cut to fit."""
@@ -41,6 +40,13 @@ _LONGEST_PRINTED = 6_000
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 # Options whose name differs from the name of the setting.
 _OPTIONS = {"duration": "time", "settings": "set"}
+# Settings that an option turns off.
+_UNSET = {"bandit": "--no-bandit", "directed": "--undirected"}
+# Settings that are options of "exhume regress".
+_OF_REGRESS = (
+    *("base", "corpus", "tests", "duration", "seed", "regressions", "rlimit", "directed", "ledger"),
+    "earlier",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
             *call_plots(counts),
             *release_plots([Affected.by(f.folder) for f in found]),
         ],
-        findings=[f.shown(len(found)) for f in found],
+        findings=[f.shown(len(found), out) for f in found],
         strategies=_strategy_table(campaign),
     )  # fmt: skip
     return Page(out, size, len(found), tuple(missing))
@@ -123,9 +129,9 @@ class _Finding:
         named = test.get("strategy") if isinstance(test, dict) else None
         return self.state.strategy if self.state else str(named or "")
 
-    def shown(self, of: int) -> dict[str, Any]:
-        """The values for the template. The more of ``of`` findings there are, the shorter the texts are
-        cut.
+    def shown(self, of: int, out: Path) -> dict[str, Any]:
+        """The values for the template of the page ``out``. The more of ``of`` findings there are, the shorter
+        the texts are cut.
         """
         room = max(800, min(_LONGEST_FORMULA + _LONGEST_PRINTED, _FOR_TEXTS // max(1, of)))
         folder, bisected = self.folder, self.folder.bisection
@@ -142,6 +148,7 @@ class _Finding:
             "key": folder.key,
             "cause": folder.key.split("|", 2)[-1].replace("|", ", "),
             "folder": self.record.path.name,
+            "report": link_to(self.record.path / REPORT, out),
             "origin": folder.origin,
             "duplicates": self.duplicates,
             "found": _time(self.state.found_at) if self.state else None,
@@ -197,7 +204,8 @@ def _top(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     given = campaign.given
     top = [("solvers", _fact(settings.get("versions") or settings.get("solvers") or ""))]
     top += [("seed", _fact(settings.get("seed", ""))), ("strategies", _fact(settings.get("strategy") or ""))]
-    if given and given.get("strategy") != [FILES]:
+    # What "exhume apifuzz run" draws from is in the facts: it is more than these settings.
+    if given and given.get("strategy") != [FILES] and "drawing" not in settings:
         top += [("command", _command(given))]
     if isinstance(created := settings.get("created"), int | float):
         top += [("started", f"{_time(created)} UTC"), ("duration", _span(campaign.seconds))]
@@ -206,25 +214,19 @@ def _top(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
 
 def _command(given: Mapping[str, Any]) -> str:
     """The settings as options of the command line."""
-    words = ["exhume", "apifuzz", "run"] if given.get("strategy") == [API] else ["exhume", "hunt"]
+    words = ["exhume", "hunt"]
     if base := given.get("base"):
-        specs = [spec for spec in given.get("solver") or () if spec != base]
+        words = ["exhume", "regress"]
+        for spec in given.get("solver") or ():
+            words += [] if spec == base else ["--new", str(spec)]
         strategies = [name for name in given.get("strategy") or () if name != REPLAY]
-        words = ["exhume", "regress", "--new", *map(str, specs)]
-        given = {
-            **given,
-            "solver": [],
-            "strategy": strategies,
-            "modes": None,
-            "mode_share": None,
-            "bandit": None,
-        }
+        given = {name: given.get(name) for name in _OF_REGRESS} | {"strategy": strategies}
     for name, value in given.items():
         option = f"--{_OPTIONS.get(name, name.replace('_', '-'))}"
         if isinstance(value, bool):
-            words += [option] if value else []
+            words += [option] if value else [_UNSET[name]] if name in _UNSET else []
         elif name == "strategy":
-            words += [option, ",".join(map(str, value))] if value != [API] else []
+            words += [option, ",".join(map(str, value))] if value else []
         elif isinstance(value, list):
             words += [word for one in value for word in (option, str(one))]
         elif value is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -12,10 +13,14 @@ from typing import Any
 
 import pytest
 
+from base.documents import to_document
 from difftest.campaign import state as state_module
+from difftest.campaign.campaign import CampaignSettings
+from difftest.campaign.modes import ModeKind
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState
-from exhume.pages.report import MAX_BYTES
+from difftest.regress import STRATEGY as REPLAY
+from exhume.pages.report import MAX_BYTES, _command
 from tests.difftest.test_reports import write
 
 HOSTILE = (
@@ -126,6 +131,39 @@ def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
     assert "default-src 'none'" in text and "http://" not in text and "https://" not in text
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
+
+
+def test_reports_are_linked_wherever_the_page_is(exhume: Any, tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "pages" / "page.html"
+    elsewhere.parent.mkdir()
+    (finding(out, 1) / "report.md").write_text("# a report")
+    finding(out, 2)
+    campaign(out)
+    assert exhume("report", out, "--out", elsewhere).code == 0
+    links = re.findall(r'href="([^"#]+report\.md)"', elsewhere.read_text())
+    assert [(elsewhere.parent / link).resolve().read_text() for link in links] == ["# a report"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (CampaignSettings(("z3",), tests=9, bandit=False), "exhume hunt --solver z3 --tests 9"),
+        (CampaignSettings(("z3",), duration="5m", bandit=False, modes=ModeKind.DEFAULT), "--no-bandit"),
+        (CampaignSettings(("z3",), strategy=("api",), settings=("a=1",)), "--strategy api"),
+        (
+            CampaignSettings(("z3", "z3==5.4.0"), base="z3==5.4.0", directed=False, strategy=(REPLAY,)),
+            "exhume regress --new z3 --base z3==5.4.0",
+        ),
+    ],
+)
+def test_the_command_of_a_campaign_is_one_that_its_command_takes(
+    exhume: Any, settings: CampaignSettings, words: str
+) -> None:
+    said = _command(json.loads(json.dumps(to_document(settings))))
+    assert words in said
+    # Options are checked before help is shown.
+    assert exhume(*shlex.split(said)[1:], "--help").code == 0
+    assert exhume(*shlex.split(said)[1:], "--no-such-option", "--help").code == 2
 
 
 def test_plots_name_releases_in_full(exhume: Any, tmp_path: Path) -> None:
