@@ -1,7 +1,7 @@
 """A solver's profile: the keys of ``profile.toml`` in its folder, and the functions of its module.
 
 A folder holds ``profile.toml`` (a key for each field of :class:`Profile`), and, if the solver needs them,
-``options.toml`` (see ``solvers.options``), ``driver.py`` (a program that runs the library of a wheel) and
+``options.toml`` (see ``solvers.option_file``), ``driver.py`` (a program that runs the library of a wheel) and
 ``__init__.py`` with functions: ``ask_options(argv)``, ``ask_tactics(argv)``, ``ask_rules(argv)``,
 ``spell_model(text)``; see the methods of :class:`Profile`.
 """
@@ -19,9 +19,11 @@ import msgspec
 
 from solvers.asking import AskedOption, ask_driver
 from solvers.errors import BadProfile
+from solvers.option_file import OptionTable, read_options
 from solvers.report_form import Form
 
 FILE = "profile.toml"
+_OPTIONS_FILE = "options.toml"
 
 
 class Says(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -105,6 +107,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     folders: tuple[Path, ...] = ()
     """Its folder, then the folder of the solver that it is another build of."""
     code: ModuleType | None = None
+    option_table: OptionTable = OptionTable()
+    """The contents of its ``options.toml``."""
     like: str = ""
     """Family of the solver that this is another build of: it has its other keys, and they share one vote."""
 
@@ -228,7 +232,7 @@ def any_of(patterns: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
 def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
     """The profile of the first of ``folders``; keys that it does not set are taken from the others.
 
-    Raises BadProfile, which names the file and the wrong key.
+    Raises BadProfile, which names the file (``options.toml``, too) and the wrong key.
     """
     family = folders[0].name.replace("_", "-")
     data: dict[str, Any] = {}
@@ -241,16 +245,28 @@ def read_profile(folders: tuple[Path, ...], code: ModuleType | None) -> Profile:
         profile = msgspec.convert(data, Profile, dec_hook=_decode)
     except msgspec.ValidationError as problem:
         raise BadProfile(f"{folders[0] / FILE}: {problem}") from problem
-    return msgspec.structs.replace(profile, folders=folders, code=code)
+    profile = msgspec.structs.replace(profile, folders=folders, code=code)
+    if (file := profile.file(_OPTIONS_FILE)) is None:
+        return profile
+    try:
+        return msgspec.structs.replace(profile, option_table=read_options(read_toml(file)))
+    except msgspec.ValidationError as problem:
+        raise BadProfile(f"{file}: {problem}") from problem
 
 
 def _decode(kind: Any, value: Any) -> Any:
     """Convert what TOML cannot express; a ValueError becomes an error that names the key."""
     if get_origin(kind) is re.Pattern and isinstance(value, str):
         try:
-            return re.compile(value)
+            pattern = re.compile(value)
         except re.error as problem:
             raise ValueError(f"{value!r}: {problem}") from problem
+        try:
+            re.compile(f"{value}|{value}")
+        except re.error as problem:
+            why = "cannot be joined with other patterns; write (?i:...) for (?i), and do not name groups"
+            raise ValueError(f"{value!r} {why}") from problem
+        return pattern
     raise ValueError(f"{value!r} cannot be set here")
 
 

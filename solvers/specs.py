@@ -28,7 +28,8 @@ from base.errors import ExhumeError
 from base.nearest import did_you_mean, nearest
 from solvers.errors import SolverMissing, UnknownSolver
 from solvers.locating import installed_release, is_here, locate
-from solvers.options import OptionClass, option_table, split_option
+from solvers.option_file import OptionClass, split_option
+from solvers.options import option_table
 from solvers.registry import BROKEN, PROFILES, family_of_program, kin_of
 from solvers.releases import is_version
 from solvers.running.outcomes import Outcome, judge

@@ -22,7 +22,8 @@ from difftest.triage.key import Key
 from difftest.triage.kinds import State, Subject
 from difftest.triage.release_search import ReleaseSearch, position
 from smtlib.mentions import theories_in
-from solvers.options import OptionClass, option_table
+from solvers.option_file import OptionClass
+from solvers.options import option_table
 from solvers.running.outcomes import Outcome
 from solvers.running.runner import Runner
 from solvers.running.script import Script

@@ -18,7 +18,8 @@ from enum import StrEnum
 
 from difftest.errors import DifftestError
 from solvers.errors import EnvironmentProblem, UnknownSolver
-from solvers.options import OptionClass, asked_options, option_table, split_option, takes, why_refused
+from solvers.option_file import OptionClass, split_option
+from solvers.options import asked_options, option_table, takes, why_refused
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names

@@ -17,7 +17,8 @@ from difftest.directed.changes import Change, read_source, source_files
 from smtlib.mentions import theories_in
 from smtlib.scanner import lexemes
 from smtlib.theory import default_theories
-from solvers.options import option_table, split_option
+from solvers.option_file import split_option
+from solvers.options import option_table
 from solvers.profile import SourceTree
 from solvers.registry import PROFILES
 from solvers.tactics import read_tactic, tactic_names

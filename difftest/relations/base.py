@@ -25,7 +25,8 @@ from smtlib.printer import PLAIN, print_term
 from smtlib.reader import SExp, SExpList, read_sexps
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
-from solvers.options import OptionTable, option_table
+from solvers.option_file import OptionTable
+from solvers.options import option_table
 from solvers.report_form import Kind as ReportKind
 from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver

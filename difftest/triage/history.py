@@ -25,7 +25,7 @@ from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.store import update_finding
 from smtlib import default_theories
-from solvers.options import split_option
+from solvers.option_file import split_option
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import message_shape
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
 from smtlib.mentions import known_theories
-from solvers.options import option_table, split_option
+from solvers.option_file import split_option
+from solvers.options import option_table
 from solvers.registry import PROFILES
 
 # Names that say nothing of the operators: no theory at all, or the form of the formula.

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
-from solvers.options import option_table, split_option, takes
+from solvers.option_file import split_option
+from solvers.options import option_table, takes
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 from solvers.tactics import shorter_rows

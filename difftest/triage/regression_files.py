@@ -16,7 +16,7 @@ from difftest.errors import DifftestError
 from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
-from solvers.options import split_option
+from solvers.option_file import split_option
 from solvers.registry import PROFILES, REFERENCES
 from solvers.report_form import RegressionTest
 from solvers.running.process import Limits

@@ -20,7 +20,8 @@ from difftest import (
     parse_spec,
 )
 from difftest.campaign.modes import ModeKind, Modes, base_name, for_test, mode_list
-from solvers.options import OptionClass, option_table, split_option
+from solvers.option_file import OptionClass, split_option
+from solvers.options import option_table
 from solvers.running.runner import Runner
 from solvers.running.screener import Screener
 from solvers.running.script import Script

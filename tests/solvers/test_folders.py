@@ -144,6 +144,8 @@ def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
             'crash = ["^(the',
             "missing ), unterminated subpattern at position 1 - at `$.says.crash",
         ),
+        ('crash = ["^the', 'crash = ["(?i)^the', "cannot be joined with other patterns; write (?i:...)"),
+        ('crash = ["^the', 'crash = ["(?P<name>a)", "^the', "do not name groups - at `$.says.crash"),
         ('aliases = ["toy"]', 'aliases = ["toy"', "Unclosed array"),
         ("[77]", '["x"]', "Expected `int`, got `str` - at `$.says.crash_codes"),
         ('A = ["Input"]', 'A = ["Inpt"]', "field 'A': a report has no part 'Inpt' - at `$.tracker`"),
@@ -156,6 +158,38 @@ def test_what_is_wrong_in_a_folder_is_said_with_its_place(
     with pytest.raises(BadProfile) as raised:
         read_profile((toy,), None)
     assert str(raised.value).startswith(f"{toy}/profile.toml: ") and line in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("checked_against = ", "Invalid value"),
+        ("checked_against = 1", "Expected `str`, got `int` - at `$.checked_against"),
+        ("[sound]\na = 1", "Expected `object | array`, got `int` - at `$.sound[...]"),
+        ("[sound]\na = { value = ['1'] }", "unknown field `value` - at `$.sound[...]"),
+        ("[other]\nfine = ['a']", "Invalid enum value 'fine' - at `key` in `$.other"),
+        ("[faster]\na = []", "unknown field `faster`"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_options_is_said_with_its_place(toy: Path, text: str, line: str) -> None:
+    (toy / "options.toml").write_text(text)
+    with pytest.raises(BadProfile) as raised:
+        read_profile((toy,), None)
+    assert str(raised.value).startswith(f"{toy}/options.toml: ") and line in str(raised.value)
+
+
+def test_a_wrong_file_of_options_stops_its_own_solver_only(toy: Path) -> None:
+    (toy / "options.toml").write_text("[sound]\na = 1\n")
+    (code, _, said), others = exhume_each(toy, ("solvers", "--solver", "toy"), ("solvers", "--solver", "z3"))
+    assert (code, said.count("\n")) == (2, 1)
+    assert said.startswith(f"exhume: {toy}/options.toml: ")
+    assert others[0] == 0
+
+
+def test_a_file_of_options_may_hold_no_more_than_one(toy: Path) -> None:
+    (toy / "options.toml").write_text("[sound]\na = ['1']\n")
+    table = read_profile((toy,), None).option_table
+    assert (table.checked_against, table.tried()) == ("", ["a=1"])
 
 
 @pytest.mark.thorough

@@ -9,7 +9,8 @@ import pytest
 from difftest import Limits, Outcome, Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
 from solvers.locating import is_here
-from solvers.options import OptionClass, option_table, split_option, why_refused
+from solvers.option_file import OptionClass, split_option
+from solvers.options import option_table, why_refused
 from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
