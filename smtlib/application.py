@@ -9,7 +9,7 @@ from smtlib.environment import Environment, determines, has_parameters, instanti
 from smtlib.errors import SortError
 from smtlib.reader import SExp, sexp_text
 from smtlib.sorts import BOOL, COMPLEX, INT, REAL, Sort, indexed, make_sort
-from smtlib.terms import Declaration, Kind, Term, TermTable
+from smtlib.terms import Declaration, Kind, Op, Term, TermTable
 
 _OF_NUMBERS = frozenset(
     """
@@ -213,22 +213,38 @@ class Applications:
 
     def close(self, term: Term, sort: Sort) -> Term | None:
         """A term whose sort is open as one of this sort; None if that is not an instance of it."""
-        if not has_parameters(term.sort):
-            return term if term.sort is sort else None
+        first = (term, sort)
+        known: dict[tuple[Term, Sort], Term | None] = {}
+        waiting = [first]
+        while waiting:
+            term, sort = waiting[-1]
+            made: Term | None = None
+            if term.sort is sort:
+                made = term
+            elif has_parameters(term.sort) and term.op.declaration is None and not term.args:
+                made = self.operator(term.op.name, (), sort, ())
+            elif has_parameters(term.sort) and (head := self._closed_head(term, sort)) is not None:
+                op, params = head
+                parts = list(zip(term.args, params, strict=True))
+                missing = [part for part in parts if part not in known]
+                if missing:
+                    waiting += missing
+                    continue
+                args = tuple(arg for part in parts if (arg := known[part]) is not None)
+                made = self.table.make(op, args, sort) if len(args) == len(parts) else None
+            known[waiting.pop()] = made
+        return known[first]
+
+    def _closed_head(self, term: Term, sort: Sort) -> tuple[Op, tuple[Sort, ...]] | None:
+        """The head of an application whose sort is open as one of this sort, and its arguments' sorts."""
         declaration = term.op.declaration
-        if declaration is None and not term.args:
-            return self.operator(term.op.name, (), sort, ())
-        params = tuple(sort if has_parameters(a.sort) else a.sort for a in term.args)
-        op = term.op
-        if declaration is not None:
-            bindings: dict[Sort, Sort] = {}
-            if not unify(declaration.result, sort, bindings):
-                return None
-            params = tuple(instantiate(param, bindings) for param in declaration.params)
-            op = self.table.op(op.kind, declaration.name, head_text(declaration, sort), (), declaration)
-        closed = [self.close(a, p) for a, p in zip(term.args, params, strict=True)]
-        args = tuple(a for a in closed if a is not None)
-        return self.table.make(op, args, sort) if len(args) == len(closed) else None
+        if declaration is None:
+            return term.op, tuple(sort if has_parameters(a.sort) else a.sort for a in term.args)
+        bindings: dict[Sort, Sort] = {}
+        if not unify(declaration.result, sort, bindings):
+            return None
+        op = self.table.op(term.op.kind, declaration.name, head_text(declaration, sort), (), declaration)
+        return op, tuple(instantiate(param, bindings) for param in declaration.params)
 
     def higher_order(self, function: Term, args: tuple[Term, ...], head: str = "@") -> Term:
         """A term of sort ``(-> ...)`` applied to arguments; an array is read, as z3 does.

@@ -293,6 +293,22 @@ def test_selectors_whose_sort_doubles_are_refused() -> None:
     assert "sort longer than" in messages(text)[0]
 
 
+@pytest.mark.parametrize(
+    "term",
+    [
+        "(let ((t0 leaf)) "
+        + "".join(f"(let ((t{i + 1} (node t{i} t{i}))) " for i in range(60))
+        + "(= t t60)"
+        + ")" * 61,
+        "(= t " + "(node leaf " * 2000 + "leaf" + ")" * 2001,
+    ],
+    ids=["doublings", "nested"],
+)
+def test_constructors_without_a_sort_may_double_and_nest(term: str) -> None:
+    text = "(declare-datatypes ((Tree 1)) ((par (X) ((leaf) (node (l (Tree X)) (r (Tree X)))))))"
+    assert messages(f"{text}(declare-const t (Tree Int))(assert {term})") == []
+
+
 @pytest.mark.slow
 def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
     depth = 20_000
