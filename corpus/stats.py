@@ -15,7 +15,7 @@ select
     (select coalesce(sum(assertions), 0) from current_formula where status <> 'error') as assertions,
     (select count(*) from skeleton where assertions > 0) as skeletons,
     (select count(*) from atom where uses > 0) as atoms,
-    (select count(*) from signature where not coarse) as signatures,
+    (select count(*) from signature where not coarse and atoms > 0) as signatures,
     (select coalesce(sum(rules), 0) from rule_set
         where id = (select max(id) from rule_set where not coarse)) as rules
 """

@@ -10,5 +10,5 @@ select
     atom_formula.uses
 from atom_formula
 join formula_provenance on formula_provenance.formula_id = atom_formula.formula_id
-where atom_formula.atom_id = $atom
+where atom_formula.atom_id = $atom and atom_formula.formula_id in (select id from current_formula)
 order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source, atom_formula.uses desc;

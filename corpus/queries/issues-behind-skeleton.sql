@@ -10,6 +10,6 @@ select
     count(*) as assertions
 from assertion
 join formula_provenance on formula_provenance.formula_id = assertion.formula_id
-where assertion.skeleton_id = $skeleton
+where assertion.skeleton_id = $skeleton and assertion.formula_id in (select id from current_formula)
 group by all
 order by formula_provenance.tracker, formula_provenance.issue, formula_provenance.source, assertions desc;

@@ -5,5 +5,5 @@
 -- example: exhume query signatures like='(str.%'
 select id as signature, text, formulas, atoms
 from signature
-where coarse = ($coarse <> 0) and text like $like
+where formulas > 0 and coarse = ($coarse <> 0) and text like $like
 order by formulas desc, atoms desc, id;

@@ -5,5 +5,5 @@
 -- example: exhume query skeletons holes=2 like='%forall%'
 select id as skeleton, formulas, assertions, holes, binders, text
 from skeleton
-where holes >= $holes and text like $like
+where formulas > 0 and holes >= $holes and text like $like
 order by formulas desc, assertions desc, id;

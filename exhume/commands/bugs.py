@@ -167,6 +167,9 @@ def list_command(
     --fixed-by and --fixed-after split the bugs of a solver at one release: learn from those that were fixed
     by then, and measure on those that were fixed later.
     """
+    families = {_release(spec)[0] for spec in (fixed_by, fixed_after) if spec is not None}
+    if len(families) > 1:
+        raise typer.BadParameter("--fixed-by and --fixed-after must name releases of the same solver")
     benchmark = Benchmark(folder)
     if unverified:
         _list_unverified(benchmark, json)
@@ -178,7 +181,7 @@ def list_command(
         and finding_class in (None, bug.finding_class)
         and (fixed_by is None or _is_fixed_by(bug, fixed_by))
         and (fixed_after is None or not _is_fixed_by(bug, fixed_after))
-        and _family(fixed_by, fixed_after) in (None, bug.solver)
+        and families <= {bug.solver}
     ]
     if json:
         print_json([_row(bug) for bug in rows])
@@ -189,11 +192,6 @@ def list_command(
     ]
     show_table(["id", "class", "last bad", "first good", "origin", ""], table)
     out.print(counted(len(rows), "bug"))
-
-
-def _family(*specs: str | None) -> str | None:
-    """The solver that specs of releases name; None without one."""
-    return next((_release(spec)[0] for spec in specs if spec is not None), None)
 
 
 def _release(text: str) -> tuple[str, str]:

@@ -43,7 +43,7 @@ def query_command(
     ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of rows.", min=1)] = 10_000,
     deadline: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit of the query.", min=0.1)
+        float, typer.Option(metavar="SECONDS", help="Time limit of the query.", min=0.1, max=86_400)
     ] = 30.0,
     json: Json = False,
 ) -> None:

@@ -150,6 +150,18 @@ def test_superseding_takes_counts_back(corpus: Corpus) -> None:
         assert corpus.scalar("select uses from atom where text = '(lambda ((x0 Int)) (> 1 x0))'") == 0
         assert set(transactions(corpus)) == {1, 2, 4}
         assert fingerprint(corpus) != before
+        unused = corpus.scalar("select id from atom where text = '(lambda ((x0 Int)) (> 1 x0))'")
+        source = corpus.scalar("select source from formula where id = 3")
+        emptied = corpus.scalar("select skeleton_id from assertion where formula_id = 3 order by position")
+        assert stats(corpus)["signatures"] == corpus.scalar(
+            "select count(distinct signature_id) from atom where uses > 0"
+        )
+    assert run_query(corpus.path, find_query("issues-behind-atom"), {"atom": unused}).rows == []
+    behind = run_query(corpus.path, find_query("issues-behind-skeleton"), {"skeleton": emptied})
+    assert source not in [row[behind.columns.index("source")] for row in behind.rows]
+    for name in ("signatures", "skeletons"):
+        listed = run_query(corpus.path, find_query(name))
+        assert 0 not in [row[listed.columns.index("formulas")] for row in listed.rows]
 
 
 def test_skipped_parts_keep_their_reason(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,6 +188,8 @@ def test_a_release_splits_the_bugs_of_its_solver(exhume: Run) -> None:
     assert split[0] and split[1] and not split[0] & split[1]
     assert split[0] | split[1] == own
     assert exhume("bugs", "list", "--fixed-by", "z3").code == 2
+    mixed = exhume("bugs", "list", "--fixed-by", "z3==4.8.9", "--fixed-after", "cvc5==1.2.0")
+    assert (mixed.code, "of the same solver" in mixed.err) == (2, True)
 
 
 @pytest.mark.parametrize("spec", ["z3", "z3==4.8.5[a=1]", "mine=true"])
