@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from difftest.oracles.base import Candidate, Observation, Oracle
-from difftest.oracles.releases import has_older_release, older_pairs
+from difftest.oracles.releases import timed_pairs
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
@@ -28,7 +28,7 @@ _START = 0.05
 def look(seen: Observation) -> list[Candidate]:
     """For each solver the first older release that is so much faster."""
     found: dict[str, Candidate] = {}
-    for newer, older in older_pairs(seen.trusted):
+    for newer, older in timed_pairs(seen.trusted):
         now, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if newer.name not in found and is_slow(now, before):
             reason = f"{now.seconds:.1f} s ({now.outcome}); {older.name} takes {before.seconds:.2f} s"
@@ -52,7 +52,7 @@ def promises(seen: Observation, seconds: float) -> bool:
     return any(
         seen.verdicts[newer.name].outcome is Outcome.TIMEOUT
         and is_slow(replace(seen.verdicts[newer.name], seconds=seconds), seen.verdicts[older.name])
-        for newer, older in older_pairs(seen.trusted)
+        for newer, older in timed_pairs(seen.trusted)
     )
 
 
@@ -79,7 +79,7 @@ ORACLE = Oracle(
     "slowdown",
     "20 times slower than its own older release and 5 s at least, measured three times",
     look,
-    has_older_release,
+    lambda solvers: any(timed_pairs(solvers)),
     measure=measure,
     promises=promises,
     has_own_runs=True,

@@ -145,6 +145,19 @@ def test_releases_are_ordered_as_numbers_and_programs_have_none() -> None:
     assert list(older_pairs([NEW, same])) == []
 
 
+def test_a_build_is_of_its_release_and_not_compared_in_time() -> None:
+    build = replace(NEW, spec="z3==5.4.0+debug.address", name="build")
+    assert build.release == "5.4.0+debug.address"
+    assert list(older_pairs([NEW, build])) == []
+    assert [(a.name, b.name) for a, b in older_pairs([build, OLD])] == [("build", "z3-4.8.5")]
+    quick, late = verdict(Outcome.OK, "sat"), verdict(Outcome.TIMEOUT, None, seconds=10.0)
+    assert names_of("slowdown", [build, OLD], a=late, b=quick) == []
+    assert names_of("slowdown", [build, replace(NEW, is_base=True)], a=late, b=quick) == []
+    old_build = replace(OLD, spec="z3==4.8.5+debug.address", name="old build")
+    assert names_of("slowdown", [build, old_build], a=late, b=quick) == ["build"]
+    assert "slowdown" not in default_oracles([build, OLD])
+
+
 # Trust
 
 
