@@ -29,12 +29,14 @@ def read_clauses(formulas: Iterable[Term], predicates: Collection[Declaration]) 
 
 
 class _Reader:
-    """Reads one clause."""
+    """Reads one clause, each of its terms once."""
 
     def __init__(self, predicates: Collection[Declaration]) -> None:
         self._predicates = predicates
-        self._body: list[tuple[Term, bool]] = []
+        self._body: dict[tuple[Term, bool], None] = {}
         self._head: Term | None = None
+        self._with_predicate: set[Term] = set()
+        self._positive: set[Term] = set()
 
     def clause(self, formula: Term) -> Clause:
         """The formula as a clause."""
@@ -42,51 +44,56 @@ class _Reader:
         while formula.name == "forall" or formula.kind is Kind.ANNOTATION:
             variables += formula.variables
             formula = formula.args[0]
-        self._conclude(formula)
+        for term in postorder([formula]):
+            if term.op.declaration in self._predicates or not self._with_predicate.isdisjoint(term.args):
+                self._with_predicate.add(term)
+        # Terms, and whether each stands where a premise does.
+        waiting = [(formula, False)]
+        seen = set()
+        while waiting:
+            place = waiting.pop()
+            if place not in seen:
+                seen.add(place)
+                waiting += reversed(self._assume(place[0]) if place[1] else self._conclude(place[0]))
         if len({variable.name for variable in variables}) < len(variables):
             raise NotHorn("a variable bound twice")
         return Clause(tuple(variables), tuple(self._body), self._head)
 
-    def _conclude(self, term: Term) -> None:
-        """``term`` stands where a conclusion does."""
+    def _conclude(self, term: Term) -> list[tuple[Term, bool]]:
+        """Read ``term`` where a conclusion stands; its parts that are to be read."""
         if term.name == "=>":
-            for premise in term.args[:-1]:
-                self._assume(premise)
-            self._conclude(term.args[-1])
-        elif term.name == "or":
-            for part in term.args:
-                self._conclude(part)
-        elif term.name == "not":
-            self._assume(term.args[0])
-        elif term.op.declaration in self._predicates and term.kind is Kind.SYMBOL:
+            return [*((premise, True) for premise in term.args[:-1]), (term.args[-1], False)]
+        if term.name == "or":
+            return [(part, False) for part in term.args]
+        if term.name == "not":
+            return [(term.args[0], True)]
+        if term.op.declaration in self._predicates and term.kind is Kind.SYMBOL:
             if self._head is not None:
                 raise NotHorn("two conclusions")
             self._head = term
-        elif self._has_predicate(term):
+        elif term in self._with_predicate:
             raise NotHorn("a predicate within a conclusion")
         elif term.name != "false":
-            self._body.append((term, True))
+            self._body[term, True] = None
+        return []
 
-    def _assume(self, term: Term) -> None:
-        """``term`` stands where a premise does."""
+    def _assume(self, term: Term) -> list[tuple[Term, bool]]:
+        """Read ``term`` where a premise stands; its parts that are to be read."""
         if term.name == "and":
-            for part in term.args:
-                self._assume(part)
-            return
-        if not self._is_positive(term):
-            raise NotHorn("a predicate within a premise")
-        self._body.append((term, False))
+            return [(part, True) for part in term.args]
+        self._require_positive(term)
+        self._body[term, False] = None
+        return []
 
-    def _is_positive(self, term: Term) -> bool:
-        """Whether predicates stand only below conjunctions, disjunctions and existential quantifiers."""
+    def _require_positive(self, term: Term) -> None:
+        """Predicates stand only below conjunctions, disjunctions and existential quantifiers."""
         waiting = [term]
         while waiting:
             current = waiting.pop()
+            if current in self._positive:
+                continue
+            self._positive.add(current)
             if current.name in ("and", "or", "exists"):
                 waiting += current.args
-            elif any(map(self._has_predicate, current.args)):
-                return False
-        return True
-
-    def _has_predicate(self, term: Term) -> bool:
-        return any(inner.op.declaration in self._predicates for inner in postorder([term]))
+            elif not self._with_predicate.isdisjoint(current.args):
+                raise NotHorn("a predicate within a premise")
