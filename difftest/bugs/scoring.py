@@ -32,13 +32,16 @@ from difftest.found_files import why_not
 from difftest.triage.key import Key
 from difftest.triage.kinds import State
 from difftest.triage.release_search import position
-from solvers.running.process import Limits, Supervisor
+from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.runner import Runner
 
 TESTS = "tests"
 SCORE = "score.json"
 # In the folder of a run: how the fuzzer ended, and when it wrote each test.
 _RUN = "fuzzer.json"
+# Beside the tests while it runs: what it prints as errors. Of these, the last line is read, from the end.
+_LOG = "errors.txt"
+_TAIL = 4096
 _STOPPED = "interrupted"
 _SECONDS_PER_LOOK = 0.5
 _MEMORY = 8 << 30
@@ -100,6 +103,7 @@ def run_fuzzer(
         raise BadOutput(f"{tests} exists already: name a new folder") from None
     except OSError as problem:
         raise BadOutput(f"cannot write to {folder}: {problem.strerror or problem}") from problem
+    log = tests.with_name(_LOG)
     argv = [part.replace("{}", str(tests)) for part in command]
     if "/" in argv[0]:  # a program, named from the user's folder
         argv[0] = str(Path(argv[0]).absolute())
@@ -109,25 +113,18 @@ def run_fuzzer(
         ended: list[str] = []
 
         def execute() -> None:
-            done = supervisor.execute(argv, Limits(limits.seconds, _MEMORY, 1 << 30), cwd=tests)
-            last = (
-                done.stderr.strip()
-                .rpartition("\n")[2][:200]
-                .removeprefix(f"exhume: cannot start {argv[0]}: ")
-            )
-            is_missing = done.code in (126, 127) and done.seconds < 1
-            status = f"signal {done.signal}" if done.signal else f"exit status {done.code}"
-            how = status if done.ended == "exit" else f"its {done.ended} limit"
-            ended.append(f"cannot be started: {last}" if is_missing else f"{how}{last and f': {last}'}")
+            done = supervisor.execute(argv, Limits(limits.seconds, _MEMORY), cwd=tests, log=log)
+            ended.append(_how_it_ended(done, log, argv[0]))
 
         worker = threading.Thread(target=execute, daemon=True)
         worker.start()
         while worker.is_alive() and not found.ended:
             worker.join(_SECONDS_PER_LOOK)
             tick(int(time.monotonic() - begun), int(limits.seconds))
-            found.ended = _STOPPED if stop.is_set() else _too_much(tests, limits)
+            found.ended = _STOPPED if stop.is_set() else _too_much(tests, limits, log)
         supervisor.close()
         worker.join()
+    log.unlink(missing_ok=True)
     found.seconds = min(limits.seconds, time.monotonic() - begun)
     found.ended = found.ended or (ended[0] if ended else "lost")
     if found.ended.startswith("cannot be started"):
@@ -151,9 +148,25 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
             continue
 
 
-def _too_much(folder: Path, limits: FuzzerLimits) -> str:
-    """Which limit the files in a folder exceed; empty if none."""
-    size = 0
+def _how_it_ended(done: Run, log: Path, program: str) -> str:
+    """Why a fuzzer ended, with the last line of its errors."""
+    last = ""
+    with suppress(OSError), log.open("rb") as errors:
+        errors.seek(max(0, log.stat().st_size - _TAIL))
+        last = errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+    last = last.removeprefix(f"exhume: cannot start {program}: ")
+    if done.code in (126, 127) and done.seconds < 1:
+        return f"cannot be started: {last}"
+    status = f"signal {done.signal}" if done.signal else f"exit status {done.code}"
+    how = status if done.ended == "exit" else f"its {done.ended} limit"
+    return f"{how}{last and f': {last}'}"
+
+
+def _too_much(folder: Path, limits: FuzzerLimits, log: Path) -> str:
+    """Which limit the files in a folder, and the log beside it, exceed; empty if none."""
+    size = log.stat().st_size if log.exists() else 0
+    if size > limits.bytes:
+        return f"it wrote more than {limits.bytes >> 20} MB"
     for number, entry in enumerate(_files(folder), 1):
         try:
             size += entry.stat(follow_symlinks=False).st_size

@@ -115,11 +115,15 @@ def _child(
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
+        if not header.get("log"):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         os.dup2(pipes[1], 1)
         os.dup2(pipes[2], 2)
+        if header.get("log"):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(os.open(header["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 2)
         feed = pipes[0] if pipes[0] >= 0 else os.open(header.get("stdin") or os.devnull, os.O_RDONLY)
         os.dup2(feed, 0)
         os.closerange(3, 256)

@@ -99,14 +99,24 @@ class Supervisor:
         self.close()
 
     def execute(
-        self, argv: Sequence[str], limits: Limits, cwd: Path | None = None, stdin: Path | None = None
+        self,
+        argv: Sequence[str],
+        limits: Limits,
+        cwd: Path | None = None,
+        stdin: Path | None = None,
+        log: Path | None = None,
     ) -> Run:
-        """Run a program with ``stdin`` (default: empty) and wait until it ends."""
+        """Run a program with ``stdin`` (default: empty) and wait until it ends.
+
+        With a ``log`` it is no solver: its errors go to this file, its other output is dropped, and the files
+        that it writes may have any size.
+        """
         return self._request(
             {
                 "argv": list(argv),
                 "cwd": str(cwd) if cwd else None,
                 "stdin": str(stdin) if stdin else None,
+                "log": str(log) if log else None,
                 "env": self._environment(),
             },
             limits,

@@ -106,6 +106,21 @@ def test_a_fuzzer_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
     assert run.ended == "it wrote more than 1 MB"
 
 
+def test_what_a_fuzzer_prints_is_not_kept_and_counts_as_written(tmp_path: Path) -> None:
+    body = "for _ in range(6): print('x' * (1 << 20), file=sys.stderr)\nprint('y' * (6 << 20))\n"
+    run = run_fuzzer(python(f"{body}sys.exit('the end')"), tmp_path / "s", FuzzerLimits(20.0))
+    assert run.ended == "exit status 1: the end"
+    assert [file.name for file in (tmp_path / "s").iterdir()] == ["tests"]
+    run = run_fuzzer(python(f"{body}time.sleep(20)"), tmp_path / "t", FuzzerLimits(20.0, bytes=1 << 20))
+    assert run.ended == "it wrote more than 1 MB"
+
+
+def test_a_fuzzers_file_may_be_larger_than_a_solvers(tmp_path: Path) -> None:
+    body = "with open('large', 'w') as file: file.truncate((256 << 20) + 1)"
+    run = run_fuzzer(python(body), tmp_path / "s", FuzzerLimits(20.0))
+    assert (run.ended, (tmp_path / "s" / "tests" / "large").exists()) == ("exit status 0", True)
+
+
 def test_links_binary_files_and_others_are_counted_not_read(tmp_path: Path) -> None:
     body = (
         "os.symlink('/etc/passwd', 'link.smt2'); os.symlink('/', 'loop'); os.mkfifo('pipe.smt2')\n"
