@@ -56,7 +56,7 @@ create table issue (
     created_at timestamp,
     updated_at timestamp,
     closed_at timestamp,
-    bug_class varchar,                  -- soundness, invalid-model, crash, leak, incompleteness, slowdown, regression, ...
+    bug_class varchar,                  -- soundness, invalid-model, crash, leak, incompleteness, performance, regression, ...
     bug_class_reason varchar,           -- the words that gave it; the same for each *_reason
     severity varchar,
     severity_reason varchar,
@@ -343,7 +343,7 @@ create table test (
     unique (batch_id, index)
 );
 
--- One solver on one test or formula.
+-- One solver on one test or formula. Unused: nothing writes it.
 create table run (
     id integer primary key,
     test_id integer,
@@ -361,16 +361,16 @@ create table run (
 -- A confirmed disagreement, crash, invalid model, ...
 create table finding (
     id integer primary key,
-    class varchar not null,             -- soundness, crash, invalid-model, incompleteness, slowdown
+    class varchar not null,             -- soundness, crash, invalid-model, incompleteness, slowdown, contradiction, proof
     solver_id integer not null,
     key varchar not null,               -- its cause: one finding per key
     test_id integer,
-    formula_id integer,                 -- in a replay
-    run_id integer,
-    known varchar,                      -- where it was reported before
-    location varchar,                   -- of a crash
+    formula_id integer,                 -- unused
+    run_id integer,                     -- unused
+    known varchar,                      -- unused
+    location varchar,                   -- unused
     original_text_id integer,
-    reduced_text_id integer,
+    reduced_text_id integer,            -- unused
     command_line varchar,
     path varchar,                       -- folder of the finding
     seed bigint,

@@ -46,7 +46,9 @@ SECTIONS = {
         "solvers": Command("solvers", "Show, install, build or measure solvers."),
         "replay": Command("replay", "Run solvers on existing files or on the formulas of a corpus."),
         "hunt": Command("hunt", "Hunt for bugs: generate tests and compare solvers on them."),
-        "regress": Command("regress", "Hunt for what is new in a solver, compared with a base."),
+        "regress": Command(
+            "regress", "Find bugs that a new build of a solver has and a base build does not."
+        ),
         "audit-rules": Command("audit", "Check the rewrite rules that a solver's proofs rely on."),
         "check-proof": Command("check_proof", "Check the proofs that a solver gives, step by step."),
         "apifuzz": Command("apifuzz", "Fuzz the programming interfaces of solvers."),

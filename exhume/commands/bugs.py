@@ -88,8 +88,8 @@ def build_command(
         typer.Option(
             "--repository",
             metavar="DIR",
-            help="Clone of a solver's repository: bugs whose fixing commit is in it get the files that this"
-            " changed. Repeat for more.",
+            help="Clone of a solver's repository: if it has a bug's fixing commit, the changed files are"
+            " recorded. Repeat for more.",
         ),
     ] = None,
     jobs: Jobs = 1,
@@ -371,7 +371,7 @@ def score_command(
         typer.Option(
             "--time",
             metavar="DURATION",
-            help="Time of the fuzzer in one run: 90s, 10m, 2h. Running its tests comes on top.",
+            help="Time of the fuzzer in one run: 90s, 10m, 2h. The time to run its tests is not included.",
         ),
     ] = "2h",
     folder: BenchmarkFolder = BUNDLED,

@@ -65,7 +65,7 @@ def select_command(
         typer.Option(
             "--theories",
             metavar="NAME,NAME",
-            help="The theory that every formula uses, then those that it may use besides (and Core); see"
+            help="Theories: the first is required in every formula; the others, and Core, are allowed. See"
             " 'exhume query theories'.",
         ),
     ],

@@ -15,6 +15,7 @@ from corpus.store import Corpus
 from difftest import EnvironmentProblem, Stage, find_solver
 from difftest.campaign.campaign import Campaign, CampaignSettings
 from difftest.campaign.modes import ModeKind
+from difftest.errors import writing
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import run_campaign
 from exhume.commands.learn import show_learned
@@ -48,7 +49,8 @@ def demo_command(
     end it lists the findings and the files. This takes one to two minutes.
     """
     folder = _free(folder)
-    folder.mkdir(parents=True)
+    with writing(folder):
+        folder.mkdir(parents=True)
     corpus = folder / "corpus.duckdb"
     _mine_and_learn(corpus)
     settings = CampaignSettings(

@@ -72,8 +72,8 @@ Bandit = Annotated[
     bool | None,
     typer.Option(
         "--bandit/--no-bandit",
-        help="Give more solver time to strategies and theories that find bugs.  [default: on, unless"
-        " --tests is given]",
+        help="Give more solver time to strategies and theories that find bugs.  [default: on, if"
+        " only --time is given]",
     ),
 ]
 Modes = Annotated[

@@ -120,7 +120,7 @@ def regress_command(
     out_folder: CampaignFolder = Path("exhume-regress"),
     json: Json = False,
 ) -> None:
-    """Hunt for what is new in a solver, compared with a base.
+    """Find bugs that a new build of a solver has and a base build does not.
 
     First replays known formulas on both: the files of --regressions and the formulas of the corpus, each
     with the options of its failing run. Then generates tests for the rest of the time. Reports wrong

@@ -77,8 +77,9 @@ def replay_command(
     modes: Annotated[
         ModeKind,
         typer.Option(
-            help="With --out, run each file with one solver under options (options), tactics (tactics), one"
-            " of both (all), or also experimental options (experimental), as --seed draws."
+            help="With --out: run each file with one solver under random options (options), tactics"
+            " (tactics), either (all), or also experimental options (experimental). --seed determines the"
+            " choice."
         ),
     ] = ModeKind.DEFAULT,
     seed: Seed = 1,

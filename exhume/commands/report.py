@@ -139,7 +139,7 @@ def check_command(
             for one in report.complaints:
                 out.print(f"{report.file}: {one.rule}: {one.what}")
         wrong = sum(bool(report.complaints) for report in checked)
-        say(f"{counted(len(checked), 'report')}, {wrong} with something to do")
+        say(f"{counted(len(checked), 'report')}, {wrong} with problems")
     raise typer.Exit(Exit.FINDINGS if count else Exit.DONE)
 
 
@@ -166,8 +166,8 @@ def rerun_command(
 ) -> None:
     """Run the commands of reports as they are printed, and write the reports again.
 
-    The output goes into the section "Actual"; of a crash, gdb prints the stack if it is installed. 'exhume
-    reduce' does this at its end.
+    The output goes into the section "Actual"; for a crash, gdb also prints the stack, if gdb is installed.
+    'exhume reduce' does this at its end.
     """
     found = [path for folder in folders for path in _findings_in(folder)]
     rows = []

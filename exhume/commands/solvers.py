@@ -187,7 +187,7 @@ def build_command(
     """Build a solver from source, with assertions, sanitizers or coverage.
 
     The build is kept in the cache, and its spec works wherever a solver is named. To resume an
-    interrupted build, repeat the command. A solver takes up to an hour or two on two cores.
+    interrupted build, repeat the command. A build takes up to two hours on two cores.
     """
     family, at, path = spec.partition("@")
     parsed = parse_spec(family if at else spec)

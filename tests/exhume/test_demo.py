@@ -38,3 +38,9 @@ def test_the_demo_does_it_all(exhume: Any, tmp_path: Path, monkeypatch: pytest.M
         "query", "select path from finding", "--corpus", tmp_path / "demo" / "corpus.duckdb", "--json"
     )
     assert {Path(row["path"]).name for row in stored.json} == {folder.name for folder in findings}
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = exhume("demo", "--out", tmp_path / "file" / "demo")
+    assert (ended.code, "cannot write" in ended.said) == (2, True)

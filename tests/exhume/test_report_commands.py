@@ -22,7 +22,7 @@ def test_check_warns_and_says_so_by_its_exit_code(exhume: Any, tmp_path: Path) -
     ended = exhume("report", "check", good, bad)
     assert ended.code == 1
     assert ended.out.startswith(f"{bad}: fact line: Kind is one of crash, wrong answer")
-    assert "2 reports, 1 with something to do" in ended.err
+    assert "2 reports, 1 with problems" in ended.err
     rows = exhume("report", "check", tmp_path, "--json").json
     assert [row["file"] for row in rows] == [str(bad), str(good)]
     assert rows[0]["complaints"][0]["rule"] == "fact line"

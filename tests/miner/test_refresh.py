@@ -91,9 +91,8 @@ def test_a_tracker_that_is_gone_does_not_stop_the_others(
 def test_a_name_that_the_corpus_has_for_a_folder_does_not_stop_the_others(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Corpus.open(config.parent / "c.duckdb", write=True) as corpus:
-        with corpus.transaction():
-            Intake(corpus).add_tracker(Tracker("ada/solver", "folder", "/x"))
+    with Corpus.open(config.parent / "c.duckdb", write=True) as corpus, corpus.transaction():
+        Intake(corpus).add_tracker(Tracker("ada/solver", "folder", "/x"))
     assert run(["refresh", "--config", str(config)]) == Exit.USAGE
     assert "ada/solver" in capsys.readouterr().err
     with Corpus.open(config.parent / "c.duckdb") as corpus:
