@@ -67,7 +67,7 @@ def audit(
     for number, rule in enumerate(rules):
         share = _SHARE * (deadline - time.monotonic()) / (len(rules) - number)
         auditor = _RuleAuditor(rule, own, others, runner, settings)
-        yield auditor.run(time.monotonic() + max(share, 0.0))
+        yield auditor.run(min(deadline, time.monotonic() + max(share, 0.0)))
 
 
 class _RuleAuditor:

@@ -96,6 +96,8 @@ class Prelude:
                 mask |= self._of_declaration.get(term.op.declaration, 0)
             for arg in term.args:
                 mask |= found[arg]
+            if term.op.name == "fmf.card":
+                mask |= self._of_sort.get(str(term.op.indices[0]), 0)
             for variable in term.variables:
                 mask |= self.needs_of_sort(variable.sort)
             found[term] = mask

@@ -190,8 +190,10 @@ class Elaborator:
                 return self.applications.updater(index, args)
             if head[1] in INDEXED_BY_FUNCTION:
                 return self.applications.indexed_by_function(head[1], index, args)
-        if len(head) == 4 and head[1] == "fmf.card":
-            return self.table.make(self.table.op(Kind.OPERATOR, head[1], sexp_text(head)), (), BOOL)
+        if len(head) == 4 and head[1] == "fmf.card" and is_symbol(head[2]):
+            self.environment.sort(head[2])
+            op = self.table.op(Kind.OPERATOR, head[1], sexp_text(head), (head[2], sexp_text(head[3])))
+            return self.table.make(op, (), BOOL)
         name, indices = self._indexed(head)
         return self.applications.operator(name, indices, None, args)
 
@@ -372,6 +374,9 @@ class Elaborator:
             if key == ":pattern" and isinstance(value, SExpList):
                 attributes.append((key, len(value)))
                 patterns.extend(value)
+            elif key == ":no-pattern":
+                attributes.append((key, 1))
+                patterns.append(value)
             else:
                 attributes.append((key, sexp_text(value)))
             position += 2

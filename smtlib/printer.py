@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from smtlib.application import INDEXED_BY_FUNCTION
 from smtlib.environment import is_parameter
-from smtlib.sorts import REAL, Sort, indexed
+from smtlib.sorts import REAL, Sort, indexed, make_sort
 from smtlib.terms import Declaration, Kind, Term, free_in, postorder, without_annotations
 
 LET_THRESHOLD = 28
@@ -69,6 +69,9 @@ class Naming:
                 elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
                 name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
             return f"(_ {op.name} {name})"
+        if op.name == "fmf.card":
+            name, count = op.indices
+            return f"(_ fmf.card {self.sort(make_sort(str(name)))} {count})"
         if op.text.startswith("(as "):
             return f"(as {indexed(op.name, op.indices)} {self.sort(term.sort)})"
         return op.text
@@ -298,7 +301,11 @@ class _TermPrinter:
         stack.append(")")
         position = len(term.args)
         for key, value in reversed(term.op.attributes):
-            if isinstance(value, int):
+            if key == ":no-pattern":
+                position -= 1
+                stack.append(term.args[position])
+                stack.append(f" {key} ")
+            elif isinstance(value, int):
                 stack.append(")")
                 for arg in reversed(term.args[position - value : position]):
                     stack.append(arg)

@@ -61,8 +61,8 @@ class Declaration:
 class Op:
     """The head of a term. ``text`` is its printed form, including indices and ``as``.
 
-    ``attributes`` are those of an ANNOTATION: keyword and value as text; for ``:pattern`` the
-    number of arguments of the term that belong to it.
+    ``attributes`` are those of an ANNOTATION: keyword and value as text; for ``:pattern`` and
+    ``:no-pattern`` the number of arguments of the term that belong to it.
     """
 
     kind: Kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from random import Random
 
 import pytest
@@ -98,6 +99,16 @@ def test_the_same_seed_gives_the_same_audit(audited: dict[str, RuleAudit]) -> No
     with Runner() as runner:
         (again,) = audit(rule, find_solver("cvc5"), [], runner, SETTINGS)
     assert (again.refuted, again.instance) == (audited["re-wrong"].refuted, audited["re-wrong"].instance)
+
+
+def test_no_rule_is_evaluated_after_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[float] = []
+    monkeypatch.setattr("difftest.audit._RuleAuditor.run", lambda self, deadline: ends.append(deadline))
+    latest = time.monotonic() + 1.0
+    with Runner() as runner:
+        list(audit(read_rules(RULES), find_solver("cvc5"), [], runner, Settings(seconds=0.5)))
+    assert len(ends) == 8
+    assert max(ends) < latest
 
 
 def test_instances_are_written_as_scripts() -> None:
