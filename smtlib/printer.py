@@ -70,8 +70,7 @@ class Naming:
                 name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
             return f"(_ {op.name} {name})"
         if op.name == "fmf.card":
-            name, count = op.indices
-            return f"(_ fmf.card {self.sort(make_sort(str(name)))} {count})"
+            return f"(_ fmf.card {self.sort(make_sort(str(op.indices[0])))} {op.indices[1]})"
         if op.text.startswith("(as "):
             return f"(as {indexed(op.name, op.indices)} {self.sort(term.sort)})"
         return op.text

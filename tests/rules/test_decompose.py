@@ -145,6 +145,11 @@ def test_variables_of_the_skeleton_are_slots_that_were_bound() -> None:
     assert atom == only_atom("(< j i)")
 
 
+def test_a_sort_in_an_index_is_declared() -> None:
+    atom = only_atom("(_ fmf.card U 3)")
+    assert (atom.text, atom.prelude) == ("(lambda () (_ fmf.card S0 3))", ("(declare-sort S0 0)",))
+
+
 def test_datatypes_come_with_the_atom_and_equal_structures_share_names() -> None:
     atom = only_atom("(= t (node (cons t (as nil (Chain Tree)))))")
     assert len(atom.prelude) == 2 and atom.prelude[0] == "(declare-sort S0 0)"

@@ -157,6 +157,12 @@ def test_lets_stand_inside_an_annotation() -> None:
     assert ask_z3(f"{DECLARATIONS}(assert {text})") == [""]
 
 
+def test_terms_that_are_no_patterns_read_back() -> None:
+    text = "(forall ((z Int)) (! (p (f z) z) :no-pattern (f z) :no-pattern (p z z) :qid q))"
+    assert assert_reads_back(text) == text
+    assert ask_z3(f"{DECLARATIONS}(assert {text})") == [""]
+
+
 def test_match_cases_hold_their_lets() -> None:
     inner = "(+ h 1000000 2000000 3000000)"
     text = assert_reads_back(f"(match l ((nil true) ((cons h t) (= {inner} (f {inner})))))")

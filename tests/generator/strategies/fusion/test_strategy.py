@@ -228,6 +228,25 @@ def test_an_ending_changes_every_name_and_no_meaning() -> None:
         assert answer_of(renamed) == answer, renamed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(declare-fun f (Int) Int)(assert (forall ((x Int)) (! (> (f x) x) :no-pattern (f x) :qid q)))",
+        "(declare-sort U 0)(assert (_ fmf.card U 3))",
+    ],
+)
+def test_an_ending_changes_names_in_attributes_and_indices(text: str) -> None:
+    script = read_seed(text + "(check-sat)")
+    assert isinstance(script, SeedScript)
+    (term,) = script.assertions
+    naming = Endings(script, "_2")
+    prelude = Prelude(script, naming)
+    renamed = f"{prelude.text(prelude.needs([term])[term])}(assert {print_term(term, naming)})(check-sat)"
+    again = read_seed(renamed)
+    assert isinstance(again, SeedScript), (again, renamed)
+    assert print_term(again.assertions[0]) == print_term(term, naming) != print_term(term)
+
+
 def test_a_free_ending_is_one_that_no_name_has() -> None:
     assert free_ending(["x", "y"]) == "_2"
     assert free_ending(["x_2", "|a b_22|"]) == "_222"
