@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from base.documents import from_document
 from difftest.errors import DifftestError, NotShown
 from difftest.oracles import default_oracles
 from difftest.oracles.base import Candidate, Observation, decided, salt_of
@@ -30,6 +33,22 @@ _SLACK = 1.0
 _SLACK_IN_HURRY = 0.2
 
 
+class _Entry(msgspec.Struct, frozen=True):
+    """A solver's run in ``finding.json``."""
+
+    name: str
+    spec: str
+    outcome: Outcome
+    answers: tuple[str | None, ...]
+    seconds: float
+    detail: str
+    location: str | None
+    base: bool = False
+
+
+_Entries = Annotated[list[_Entry], msgspec.Meta(min_length=1)]
+
+
 def read_formula(file: Path) -> str:
     """The text of a formula, whatever its bytes; DifftestError if it cannot be read."""
     try:
@@ -41,19 +60,22 @@ def read_formula(file: Path) -> str:
 def expectation_of_finding(folder: Path) -> Expectation:
     """What a finding folder says it shows; nothing is run.
 
-    DifftestError for a finding that stands on another formula which is not there.
+    DifftestError for a folder that cannot be read, and for a finding that stands on another formula which is
+    not there.
     """
     data = read_document(folder)
+    try:
+        listed = from_document(data["solvers"], _Entries)
+    except ValueError as problem:
+        raise DifftestError(f"{folder}: no finding can be read there: solvers: {problem}") from problem
     pair = _pair_of(folder, data) if data.get("oracle") == "implication" else None
-    entries = {str(entry["name"]): entry for entry in data["solvers"]}
+    entries = {entry.name: entry for entry in listed}
     candidate = Candidate(
         *(str(data["class"]), tuple(entries), str(data["key"]), data.get("guilty")),
         check=data.get("check"),
         oracle=data.get("oracle") or "",
     )
-    solvers = [
-        replace(find_solver(entry["spec"]), is_base=bool(entry.get("base"))) for entry in entries.values()
-    ]
+    solvers = [replace(find_solver(entry.spec), is_base=entry.base) for entry in entries.values()]
     verdicts = {name: _verdict_of(entry) for name, entry in entries.items()}
     printed = {name: _printed(folder / f"{name}.stdout") for name in entries}
     expected = expectation_of(candidate, solvers, verdicts, printed, pair)
@@ -62,11 +84,10 @@ def expectation_of_finding(folder: Path) -> Expectation:
     return replace(expected, tries=tries, salt=salt)
 
 
-def _verdict_of(entry: Mapping[str, Any]) -> Verdict:
+def _verdict_of(entry: _Entry) -> Verdict:
     """What the folder of a finding says of a solver's run."""
-    outcome, answers, detail = Outcome(entry["outcome"]), tuple(entry["answers"]), str(entry["detail"])
-    shape = message_shape(detail) if detail else None
-    return Verdict(outcome, answers, entry["seconds"], detail, entry["location"], shape)
+    shape = message_shape(entry.detail) if entry.detail else None
+    return Verdict(entry.outcome, entry.answers, entry.seconds, entry.detail, entry.location, shape)
 
 
 def _printed(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from difftest.errors import NotShown
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer, main
 from difftest.triage.expectation import expectation_of_finding, observe
+from difftest.triage.folder import DOCUMENT
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
 from tests.difftest.hunts import found_by, summary_of
@@ -137,6 +139,21 @@ def test_the_command_says_it_by_its_exit_code(
 def test_a_folder_that_holds_no_finding_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no finding can be read"):
         expectation_of_finding(tmp_path)
+
+
+def test_a_damaged_finding_is_reported(fake: Fake, make_test: Make, tmp_path: Path) -> None:
+    folder = found_by(tmp_path / "out", make_test(TEXT + "; boom"), fake(CRASHER))
+    document = json.loads((folder / DOCUMENT).read_text())
+    (entry,) = document["solvers"]
+    for solvers, why in (
+        ([], "length >= 1"),
+        ([{name: value for name, value in entry.items() if name != "spec"}], "field `spec`"),
+        ([{**entry, "outcome": "bang"}], "Invalid enum value 'bang'"),
+        ([{**entry, "answers": None}], "Expected `array`, got `null`"),
+    ):
+        (folder / DOCUMENT).write_text(json.dumps({**document, "solvers": solvers}))
+        with pytest.raises(DifftestError, match=f"no finding can be read there: solvers: .*{why}"):
+            expectation_of_finding(folder)
 
 
 def test_the_line_may_differ_where_releases_are_compared(fake: Fake) -> None:
