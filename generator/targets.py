@@ -114,20 +114,6 @@ class Targets:
         """Whether they accept each of ``terms`` by itself, whatever its arguments."""
         return not self.specs or self.accept_nodes(nodes_of(terms), bound)
 
-    def accept_new(self, root: Term, known: set[Term], script: SeedScript) -> bool:
-        """Whether they accept the terms below ``root`` that are not ``known``, in a mutant of ``script``. If
-        so they are added to ``known``."""
-        if not self.specs:
-            return True
-        new = list(postorder([root], known))
-        bound = script.is_quantified or any(term.variables for term in new)
-        # All of a formula is below quantifiers, or beside one, once it has its first.
-        before = [] if bound == script.is_quantified else script.all_terms
-        if self.accept_terms(itertools.chain(before, new), bound):
-            return True
-        known.difference_update(new)
-        return False
-
     def accept_script(self, text: str, script: SeedScript) -> bool:
         """Whether they accept the seed ``script``, whose text was ``text``, and each term in it."""
         if not self.specs:
@@ -140,6 +126,32 @@ class Targets:
             found = self.accept(read.decode()) and self.accept_terms(script.all_terms, script.is_quantified)
             self._scripts[text] = found
         return found
+
+
+class AcceptedTerms:
+    """The terms that the targets accept in mutants of one seed."""
+
+    def __init__(self, targets: Targets, script: SeedScript) -> None:
+        self._targets = targets
+        self._script = script
+        self._known = set(script.terms) if targets else set()
+        self._is_bound = bool(targets) and script.is_quantified
+
+    def accept(self, root: Term) -> bool:
+        """Whether they accept the terms below ``root`` that are not known yet. If so, all are known then."""
+        if not self._targets:
+            return True
+        new = list(postorder([root], self._known))
+        is_bound = self._is_bound or any(term.variables for term in new)
+        # All of a formula is below quantifiers, or beside one, once it has its first.
+        before: list[Term] = []
+        if is_bound and not self._is_bound:
+            before = [*self._script.all_terms, *sorted(self._known, key=lambda term: term.id)]
+        if self._targets.accept_terms([*before, *new], is_bound):
+            self._is_bound = is_bound
+            return True
+        self._known.difference_update(new)
+        return False
 
 
 class AcceptedParts:

@@ -19,8 +19,9 @@ from generator.questions import (
     question_of_skeleton,
 )
 from generator.seeds.script import SeedScript, read_seed
-from generator.targets import Targets, targets_for
-from smtlib import check_script, read_script
+from generator.targets import AcceptedTerms, Targets, targets_for
+from smtlib import BOOL, Kind, check_script, read_script
+from smtlib.sorts import INT as INTEGER
 from tests.generator.small import atom, skeleton
 
 INT = Node("+", ("Int", "Int"), "Int")
@@ -198,6 +199,21 @@ def test_several_operators_are_asked_about_at_once(toy: Toy, log: Path) -> None:
     targets = Targets((toy("nothing"),))
     assert targets.accept_nodes([Node(name, ("Int", "Int"), "Int") for name in "+-*"], bound=False)
     assert runs(log) == 2  # with the one that shows whether it can be asked at all
+
+
+def test_what_comes_after_the_first_quantifier_is_asked_about_below_quantifiers(toy: Toy) -> None:
+    script = seed("(declare-const x Int)(assert (> x 0))(check-sat)")
+    table = script.table.copy()
+    variable, one = table.variable("y", INTEGER), table.literal("1", INTEGER)
+    new = {name: table.operator(name, (one, one), INTEGER) for name in ("+", "-", "*")}
+    same = table.operator("=", (variable, one), BOOL)
+    quantified = table.make(table.op(Kind.BINDER, "exists"), (same,), BOOL, (variable,))
+    accepted = AcceptedTerms(Targets((toy("forall.*[(][+*] "),)), script)
+    assert accepted.accept(new["+"])
+    assert not accepted.accept(quantified)  # for + stands beside it
+    accepted = AcceptedTerms(Targets((toy("forall.*[(][+*] "),)), script)
+    assert accepted.accept(quantified) and accepted.accept(new["-"])
+    assert not accepted.accept(new["*"])
 
 
 @pytest.mark.parametrize("extra", ["sleep 60", "kill -SEGV $$"])

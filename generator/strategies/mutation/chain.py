@@ -10,6 +10,7 @@ from generator.strategies.mutation.operators import Operators, SeedFunctions
 from generator.strategies.mutation.places import Place, find_place
 from generator.strategies.mutation.pool import GrowingPool, pool_of
 from generator.strategies.mutation.printing import Fragments
+from generator.targets import AcceptedTerms
 from generator.text import comment_line
 from smtlib import Declaration, Sort, Term
 from smtlib.sorts import subsorts
@@ -62,8 +63,7 @@ class Chain:
         self.script = seed.script()
         self.answer: str | None = seed.answer
         """That of the seed."""
-        self._targets = seed.targets
-        self._accepted = set(self.script.terms) if seed.targets else set()
+        self._accepted = AcceptedTerms(seed.targets, self.script)
         base = pool_of(self.script)
         # A copy of the shared table: terms made in it are numbered the same whenever the chain is made.
         self.table = base.table.copy()
@@ -115,7 +115,7 @@ class Chain:
 
     def is_accepted(self, new: Term) -> bool:
         """Whether the targets accept a new term over terms of the pool."""
-        return self._targets.accept_new(new, self._accepted, self.script)
+        return self._accepted.accept(new)
 
     def replace(self, number: int, place: Place, new: Term, what: str, keep: bool = True) -> None:
         """Put ``new`` into a place of an assertion. ``what`` names the mutation.

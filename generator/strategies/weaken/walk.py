@@ -22,7 +22,7 @@ from generator.strategies.weaken.patterns import Builder, NoTerm
 from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
 from generator.strategies.weaken.ruleset import Rule, common_theories
 from generator.strategies.weaken.site import Site
-from generator.targets import NO_TARGETS, Targets
+from generator.targets import NO_TARGETS, AcceptedTerms, Targets
 from smtlib import Kind, Sort, Term
 from smtlib.application import Applications
 from smtlib.environment import Environment
@@ -89,8 +89,7 @@ class Walker:
         self._prefix = free_prefix("w!", names_of(script))
         self.builder = Builder(self.applications, self._fresh)
         self._functions = tuple(d for d in script.declarations if d.params)
-        self._targets = targets
-        self._accepted = set(script.terms) if targets else set()
+        self._accepted = AcceptedTerms(targets, script)
         self._limit = _GROWTH * len(script.table) + _SLACK
 
     def _fresh(self, sort: Sort) -> Term:
@@ -156,7 +155,7 @@ class Walker:
             return None
         if term is place.term:
             return None
-        if not self._targets.accept_new(term, self._accepted, self.script):
+        if not self._accepted.accept(term):
             self.counts["refused by a target"] += 1
             return None
         for above, index in path:
