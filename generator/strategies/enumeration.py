@@ -26,6 +26,7 @@ from generator.templates import AtomTemplate, Rank, SkeletonTemplate
 from generator.text import header
 
 _Binder = tuple[str, str]
+_Plan = tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,12 @@ class EnumerationStrategy:
         self.skeleton = skeleton
         self.bound = bound
         self._parts = AcceptedParts(targets)
+        self._rest: tuple[int, Iterator[_Plan]] | None = None
+        """How many fillings the last range went through, and those behind it."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """What workers are sent: all but the fillings that are under way."""
+        return {**self.__dict__, "_rest": None}
 
     @property
     def fingerprint(self) -> str:
@@ -60,15 +67,22 @@ class EnumerationStrategy:
 
     def generate(self, start: int = 0, stop: int | None = None) -> Iterator[GeneratedTest]:
         """Yield the fillings from number ``start`` on, up to ``stop`` or the end."""
-        plans = itertools.islice(enumerate(self._plans()), start, stop)
-        for index, (atoms, names, binders) in plans:
-            yield self._test(index, atoms, names, binders)
+        # Going on where the last range ended: to begin anew for each range would be quadratic.
+        reached, plans = self._rest or (0, self._plans())
+        if reached > start:
+            reached, plans = 0, self._plans()
+        self._rest = None
+        end = None if stop is None else max(start, stop) - reached
+        for index, plan in enumerate(itertools.islice(plans, start - reached, end), start):
+            yield self._test(index, *plan)
+        if end is not None:
+            self._rest = (reached + end, plans)
 
     def count(self) -> int:
         """How many fillings there are, by going through them."""
         return sum(1 for _ in self._plans())
 
-    def _plans(self) -> Iterator[tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]]:
+    def _plans(self) -> Iterator[_Plan]:
         parts = self._parts
         accepts = parts.accept_bound_atom if self.skeleton.skeleton.binders else parts.accept_atom
         pool = list(itertools.islice(filter(accepts, self.library.atoms), self.bound.atoms))

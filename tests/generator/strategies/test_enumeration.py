@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import re
 
 import pytest
@@ -90,6 +91,23 @@ def test_pieces_together_are_the_whole(cuts: list[int]) -> None:
     pieces = [t.text for a, b in itertools.pairwise(borders) for t in strategy.generate(a, b)]
     assert pieces == whole
     assert [t.index for t in strategy.generate(5, 9)] == [5, 6, 7, 8]
+
+
+def test_ranges_one_after_the_other_go_through_the_fillings_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    strategy = enumeration("(and (hole 0) (hole 1))")
+    whole = [t.text for t in strategy.generate()]
+    plans = strategy._plans
+    begun = []
+    monkeypatch.setattr(strategy, "_plans", lambda: begun.append(1) or plans())
+    pieces = [list(strategy.generate(start, start + 10)) for start in (0, 10, 30, 30 + len(whole))]
+    assert [t.text for piece in pieces for t in piece] == [*whole[:20], *whole[30:40]]
+    assert len(begun) == 1
+    # A range that is left early, or one that begins before, goes from the start.
+    next(strategy.generate(40, 50))
+    assert [t.text for t in strategy.generate(45, 47)] == whole[45:47]
+    assert [t.text for t in strategy.generate(3, 4)] == whole[3:4]
+    sent: EnumerationStrategy = pickle.loads(pickle.dumps(enumeration("(hole 0)")))
+    assert list(sent.generate()) == list(enumeration("(hole 0)").generate())
 
 
 def test_the_bound_is_respected() -> None:
