@@ -29,6 +29,7 @@ from smtlib.values import (
     infinite_bits,
     literal_value,
     number_term,
+    read_field_element,
     string_text,
 )
 from solvers.running.script import Script
@@ -135,6 +136,8 @@ class Refuter:
             return args[0]
         if kind is Kind.BINDER:
             return self._without_defined(self._table.rebuild(term, args))
+        if kind is Kind.LITERAL and term.sort.name == "FiniteField":
+            return self._field_term(read_field_element(term.op.text), term.sort)
         if kind is Kind.LITERAL:
             value = literal_value(term)
             return term if value is None else self._written(_meant(value, term.sort), term.sort)
@@ -199,11 +202,14 @@ class Refuter:
 
     def _element(self, term: Term, args: tuple[Term, ...]) -> Term | None:
         """A sum of elements of a finite field."""
-        order = term.sort.indices[0]
-        if not all(arg.op.kind is Kind.LITERAL and arg.op.text.startswith("#f") for arg in args):
+        if not all(arg.op.kind is Kind.LITERAL for arg in args):
             return None
-        total = sum(int(arg.op.text[2:].partition("m")[0]) for arg in args) % order
-        return self._table.literal(f"#f{total}m{order}", term.sort)
+        return self._field_term(sum(read_field_element(arg.op.text) for arg in args), term.sort)
+
+    def _field_term(self, number: int, field: Sort) -> Term:
+        """The element of a finite field that a number stands for."""
+        order = field.indices[0]
+        return self._table.literal(f"#f{number % order}m{order}", field)
 
     # Formulas
 

@@ -52,6 +52,8 @@ EQUAL = [
     ("(bag.union_disjoint (bag a 1) (bag b 2) (bag a 1))", "(bag.union_disjoint (bag b 2) (bag a 2))"),
     ('(re.union (str.to_re "ab") (re.++ (str.to_re "a") (str.to_re "b")))', '(str.to_re "ab")'),
     ("(ff.add #f2m5 #f4m5)", "#f1m5"),
+    ("#f3m7", "#f10m7"),
+    ("#f6m7", "#f-1m7"),
 ]
 DIFFERENT = [
     ("1", "2"),
