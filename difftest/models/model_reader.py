@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from difftest.models.algebraic import AlgebraicNumber, NotAlgebraic, from_interval, from_root_object
+from difftest.models.algebraic import AlgebraicNumber, from_interval, from_root_object
 from smtlib.errors import ReadError
 from smtlib.reader import SExp, SExpList, is_simple_symbol, read_sexps, sexp_text
 
@@ -125,7 +125,8 @@ class _Reader:
             if name not in self.model.units:
                 unit = self._unit(name, self.functions[name])
                 self.model.units[name] = unit
-                pending += [n for n in unit.needs if n in self.functions and n not in self.model.units]
+                needs = sorted(unit.needs)
+                pending += [n for n in needs if n in self.functions and n not in self.model.units]
 
     def _function(self, entry: SExpList) -> None:
         if entry[0] == "define-const" and len(entry) == 4:
@@ -213,13 +214,13 @@ class _Reader:
             if known == text:
                 self.needs.add(name)
                 return name
-        try:
-            number = read()
-        except NotAlgebraic as problem:
-            raise NotCheckable("an algebraic number that cannot be read", str(problem)) from problem
         name = self._name("root")
+        try:
+            constraint = read().constraint(name)
+        except (ValueError, ZeroDivisionError) as problem:  # NotAlgebraic, or a number of too many digits
+            raise NotCheckable("an algebraic number that cannot be read", str(problem)) from problem
         self.algebraic[name] = text
-        commands = (f"(declare-const {name} Real)", f"(assert {number.constraint(name)})")
+        commands = (f"(declare-const {name} Real)", f"(assert {constraint})")
         self.model.units[name] = Unit(name, commands, frozenset())
         self.needs.add(name)
         return name
@@ -247,7 +248,7 @@ class _Reader:
             )
         needs = frozenset(self.needs | set(_symbols(value)))
         self.model.units[name] = Unit(name, commands, needs)
-        for other in needs:
+        for other in sorted(needs):
             if other in self.functions and other not in self.model.units:
                 self.model.units[other] = self._unit(other, self.functions[other])
         self.needs = outer | {name}

@@ -282,6 +282,17 @@ def test_functions_for_arrays_become_stores_or_a_quantifier() -> None:
     assert unit.commands[1].startswith("(assert (forall ((x Int)) (= (select ")
 
 
+def test_the_order_of_a_model_does_not_depend_on_that_of_a_set() -> None:
+    names = [f"f{number}" for number in range(10)]
+    functions = "".join(f"(define-fun {name} ((x Int)) Int x)" for name in names)
+    value = f"(+ {' '.join(f'({name} 0)' for name in names)})"
+    model = read_model(f"({functions} (define-fun c () Int {value}))", ["c"], [])
+    assert list(model.units) == ["c", *reversed(names)]
+    array = f"(lambda ((x Int)) {value})"
+    model = read_model(f"({functions} (define-fun c () (Array Int Int) {array}))", ["c"], [])
+    assert list(model.units) == ["array!!1", *names, "c"]
+
+
 def test_the_first_condition_decides_in_a_store_chain_too(fake: Fake, runner: Runner) -> None:
     text = f"{HEAD}(declare-const a (Array Int Int))(assert (= (select a 3) 1))(check-sat)"
     chain = "(lambda ((x Int)) (ite (= x 3) 1 (ite (= x 3) 2 7)))"
@@ -387,3 +398,10 @@ def test_both_solvers_spellings_are_the_same_number() -> None:
 def test_what_is_no_algebraic_number_is_reported(text: str) -> None:
     with pytest.raises(NotAlgebraic):
         from_root_object(read_sexps(text)[0])
+
+
+@pytest.mark.parametrize("number", [f"{'9' * 5000}*x + 1, (1, 2)", "x + 1, (1/0, 2)"])
+def test_a_number_that_cannot_be_read_is_no_error_of_ours(number: str) -> None:
+    text = f"((define-fun r () Real (_ real_algebraic_number <{number}>)))"
+    with pytest.raises(NotCheckable, match="an algebraic number that cannot be read"):
+        read_model(text, ["r"], [])
