@@ -1,8 +1,9 @@
 """Builds of a solver from source: with assertions, sanitizers or coverage, which the wheels do not have.
 
-A build is a folder in the cache, named as its spec: ``z3==5.4.0+debug.address``. It appears there by one
-rename. Until then its source and object files are in a folder beside it, so that an interrupted build
-continues where it stopped. The keys ``[build]`` of a solver's profile say how it is configured.
+A build is a folder in the cache: ``z3-5.4.0+debug.address`` for the spec ``z3==5.4.0+debug.address``. It
+appears there in one step, by a rename, or, with coverage, as a symbolic link to the folder with its object
+files. Until then its source and object files are in a folder beside it, so that an interrupted build continues
+where it stopped. The keys ``[build]`` of a solver's profile say how it is configured.
 """
 
 from __future__ import annotations
@@ -136,15 +137,15 @@ def is_build(release: str) -> bool:
 
 def find_built(profile: Profile, release: str) -> Path:
     """The program of a build; SolverMissing with the command that makes it if it is not in the cache."""
-    program = _folder(profile, release) / profile.program
-    if program.is_file():
-        return program
     version, _, label = release.partition("+")
     try:
-        options = Flavour.parse(label).command_options
+        flavour = Flavour.parse(label)
     except ExhumeError as problem:
         raise UnknownSolver(f"{profile.family}=={release}", str(problem)) from None
-    command = " ".join(["exhume solvers build", f"{profile.family}=={version}", *options])
+    program = _folder(profile, f"{version}+{flavour.label}") / profile.program
+    if program.is_file():
+        return program
+    command = " ".join(["exhume solvers build", f"{profile.family}=={version}", *flavour.command_options])
     raise SolverMissing(f"solver '{profile.family}=={release}' is not built yet; build it with: {command}")
 
 

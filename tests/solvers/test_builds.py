@@ -197,6 +197,13 @@ def test_an_unknown_kind_of_build_is_named() -> None:
         make_flavour(False, False, ["memory"])
 
 
+def test_the_parts_of_a_label_may_stand_in_any_order(tmp_path: Path) -> None:
+    program = tmp_path / "cache" / "builds" / "z3-5.4.0+debug.address" / "z3"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert find_built(Z3, "5.4.0+address.debug") == find_built(Z3, "5.4.0+debug.address") == program
+
+
 def test_a_source_package_stays_in_its_folder(tmp_path: Path, index: Path) -> None:
     pack(index, others={"../../../outside": "x"})
     with pytest.raises(EnvironmentProblem, match="outside"):  # pip sees it first
