@@ -389,7 +389,7 @@ class Elaborator:
         args = self._take(count + 1)
         for key, value in attributes:
             if key == ":named":
-                if free_variables(args[0]):
+                if self.local and free_variables(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
                 self.environment.name_term(str(value), without_annotations(args[0]))
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)

@@ -309,6 +309,15 @@ def test_constructors_without_a_sort_may_double_and_nest(term: str) -> None:
     assert messages(f"{text}(declare-const t (Tree Int))(assert {term})") == []
 
 
+def test_named_terms_outside_of_binders_are_not_searched_for_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("smtlib.elaborator.free_variables", None)
+    depth = 100
+    text = "(assert " + "(! (not " * depth + "true" + "".join(f") :named n{i})" for i in range(depth)) + ")"
+    assert messages(text) == []
+
+
 @pytest.mark.slow
 def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
     depth = 20_000
