@@ -48,6 +48,7 @@ class Elaborator:
         self._at: SExp = ""
         self._renamed: set[str] = set()
         self._renamings: dict[str, int] = {}
+        self._has_hinted = False
 
     def start(self, command: SExpList) -> None:
         """Discard what a failed command may have left."""
@@ -242,6 +243,10 @@ class Elaborator:
         return found
 
     def _near(self, token: str) -> str:
+        """A hint for the first unknown symbol of a script: to look for one takes milliseconds."""
+        if self._has_hinted:
+            return ""
+        self._has_hinted = True
         names = [*self.environment.symbols, *self.local, *self.environment.theories.functions]
         return did_you_mean(nearest(token[:60], names, least=0.8)) if len(names) < 5000 else ""
 

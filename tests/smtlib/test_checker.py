@@ -41,6 +41,12 @@ def test_the_rest_of_a_script_is_checked_after_an_error() -> None:
     assert print_script(checked) == "(declare-const x Int)\n(assert (> x 0))\n"
 
 
+def test_the_first_unknown_symbol_has_a_hint() -> None:
+    first, second = messages("(declare-const count Int)(assert (= cuont 1))(assert (= coumt 1))")
+    assert first.endswith("unknown symbol cuont; did you mean count?")
+    assert second.endswith("unknown symbol coumt")
+
+
 def test_an_error_inside_binders_leaves_no_names_behind() -> None:
     first, second = messages("(assert (exists ((x Int)) (let ((y 1)) (and x))))\n(assert (= x y))")
     assert first.startswith("1:40: no rank of and")
