@@ -2,8 +2,8 @@
 
 A build is a folder in the cache: ``z3-5.4.0+debug.address`` for the spec ``z3==5.4.0+debug.address``. It
 appears there in one step, by a rename, or, with coverage, as a symbolic link to the folder with its object
-files. Until then its source and object files are in a folder beside it, so that an interrupted build continues
-where it stopped. The keys ``[build]`` of a solver's profile say how it is configured.
+files. Until then its source and object files are in a folder beside it, so that an interrupted build
+continues where it stopped. The keys ``[build]`` of a solver's profile say how it is configured.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ from solvers.running.process import clean_environment
 Check = Callable[[str], bool]
 _ACCEPT_TICK = 0.2
 _END_GRACE = 5.0
+# Of a socket, in bytes: Linux takes 107, macOS 103.
+_LONGEST_PATH = 100
 
 
 def is_installed() -> bool:
@@ -37,10 +39,13 @@ def reduce_with_ddsmt(text: str, check: Check, seconds: float, per_check: float)
     """Run ddSMT on ``text`` for at most ``seconds``: the smallest text it got accepted, how many checks that
     took, and whether it came to its end.
 
-    ``check`` is called from another thread, one call at a time; what it raises is raised here.
+    ``check`` is called from another thread, one call at a time; what it raises is raised here. Where the path
+    of the folder for temporary files is too long for a socket, nothing is tried.
     """
     with tempfile.TemporaryDirectory(prefix="exhume-ddsmt-") as name:
         folder = Path(name)
+        if len(os.fsencode(folder / "socket")) > _LONGEST_PATH:
+            return text, 0, False
         (folder / "in.smt2").write_text(text, "utf-8", "surrogateescape")
         with _Server(folder / "socket", text, check) as server:
             # ddSMT runs a copy of the program, which works for a script and not for an interpreter.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -385,6 +386,13 @@ def test_without_ddsmt_our_own_passes_do_it(tmp_path: Path, monkeypatch: pytest.
     report = reduction_module.reduce(file, [shell_solver(tmp_path, "fake", CRASHER)], seconds=60)
     assert [step.tool for step in report.steps] == ["passes"]
     assert not report.with_ddsmt
+
+
+def test_where_no_socket_can_be_ddsmt_tries_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / ("a" * 100)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert reduce_with_ddsmt(TEXT, lambda text: True, 5.0, 5.0) == (TEXT, 0, False)
 
 
 @pytest.mark.slow
