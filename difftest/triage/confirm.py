@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Self
 
 from base.errors import ExhumeError
-from difftest.errors import DifftestError
 from difftest.oracles import ORACLES
 from difftest.oracles.base import MOST_CLAIMS, Observation, Oracle
 from difftest.oracles.related import related_files
@@ -191,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0 if confirmer(chosen.file.read_bytes().decode("utf-8", "surrogateescape")) else 1
     except (ExhumeError, OSError) as problem:
         sys.stderr.write(f"confirm: {problem}\n")
-        return problem.exit_code if isinstance(problem, DifftestError) else 2
+        return problem.exit_code if isinstance(problem, ExhumeError) else 2
 
 
 if __name__ == "__main__":

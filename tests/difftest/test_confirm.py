@@ -134,6 +134,11 @@ def test_the_command_says_it_by_its_exit_code(
     assert main(["--fresh", str(folder), str(yes)]) == 0
     assert main([str(no), str(yes)]) == 2
     assert "no finding can be read" in capsys.readouterr().err
+    document = json.loads((folder / DOCUMENT).read_text())
+    document["solvers"][0]["spec"] = "fake=/gone/fake"
+    (folder / DOCUMENT).write_text(json.dumps(document))
+    assert main([str(folder), str(yes)]) == 3
+    assert "no program '/gone/fake' on this machine" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_no_finding_is_reported(tmp_path: Path) -> None:
