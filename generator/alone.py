@@ -41,17 +41,21 @@ class WithAlone:
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Yield the tests with ``start <= index < stop``, in order."""
         while start < stop:
-            end = min(stop, start // BLOCK * BLOCK + BLOCK)
-            yield from self._alone(start, end) or self._shared.generate(start, end)
+            block = start // BLOCK * BLOCK
+            end = min(stop, block + BLOCK)
+            yield from self._alone(block)[start - block : end - block] or self._shared.generate(start, end)
             start = end
 
-    def _alone(self, start: int, end: int) -> list[GeneratedTest]:
-        """The tests of a part of a block for a solver alone; none if the block is for all."""
+    def _alone(self, start: int) -> list[GeneratedTest]:
+        """The tests of a block for a solver alone; none if the block is for all.
+
+        It is made as a whole, so that a test is the same whichever range is asked for.
+        """
         kind = self.kind_of(start)
         if not kind:
             return []
         try:
-            return [replace(test, only=(kind,)) for test in self._own[kind].generate(start, end)]
+            return [replace(t, only=(kind,)) for t in self._own[kind].generate(start, start + BLOCK)]
         except GenerationError:  # it can use nothing of what only this solver accepts
             return []
 
