@@ -201,7 +201,7 @@ class _Checker:
     def declare_map(self, sexp: SExpList) -> None:
         """z3's ``(declare-map NAME (SORT ...) FUNCTION)``: the function on arrays, by element."""
         _shape(sexp, 4, "(declare-map NAME (SORT ...) FUNCTION)")
-        self.environment.maps[_symbol(sexp, 1)] = sexp[3]
+        self.environment.add_map(_symbol(sexp, 1), sexp[3])
 
     def declare_type_var(self, sexp: SExpList) -> None:
         _shape(sexp, 2, "(declare-type-var NAME)")

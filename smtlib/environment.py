@@ -152,7 +152,8 @@ class Environment:
         self._recent.clear()
 
     def reset(self) -> None:
-        """Remove everything."""
+        """Remove everything, and the logic; z3 and cvc5 keep ``:global-declarations``."""
+        self.is_higher_order = False
         for table in (
             "sorts",
             "symbols",
@@ -192,6 +193,11 @@ class Environment:
             raise SortError(f":named {name}: the name is taken")
         self.named[name] = term
         self._log("named", name)
+
+    def add_map(self, name: str, function: SExp) -> None:
+        """Add a function on arrays that ``declare-map`` declares."""
+        self.maps[name] = function
+        self._log("maps", name)
 
     def add_sort(self, definition: SortDefinition) -> None:
         """Add a sort symbol. Raises SortError if the name is taken."""

@@ -155,6 +155,20 @@ def test_names_go_with_their_level() -> None:
     assert messages("(push)(assert (! true :named n))(pop)(assert (! false :named n))(assert n)") == []
 
 
+def test_reset_forgets_a_higher_order_logic_and_keeps_global_declarations() -> None:
+    functions = "(declare-const f (-> Int (-> Int Bool)))(declare-const g (-> Int Int Bool))(assert (= f g))"
+    assert messages(f"(set-logic HO_ALL){functions}") == []
+    assert "no rank of =" in messages(f"(set-logic HO_ALL)(reset){functions}")[0]
+    used = "(push)(declare-const x Int)(pop)(assert (= x 1))"
+    assert messages(f"(set-option :global-declarations true)(reset){used}") == []
+
+
+def test_a_map_goes_with_its_level() -> None:
+    text = "(declare-const a (Array Int Bool))(push)(declare-map m (Int) not)(assert (= (m a) a))(pop)"
+    (message,) = messages(f"{text}(assert (= (m a) a))")
+    assert message.endswith("unknown function m")
+
+
 def test_a_named_term_in_a_definition_is_not_captured() -> None:
     checked = check(
         "(declare-const x Int)(assert (! (> x 0) :named a))(define-fun f ((x Int)) Bool (and a (> x 1)))"
