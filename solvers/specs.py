@@ -27,7 +27,7 @@ from packaging.version import Version
 from base.errors import ExhumeError
 from base.nearest import did_you_mean, nearest
 from solvers.errors import SolverMissing, UnknownSolver
-from solvers.locating import installed_release, is_here, locate
+from solvers.locating import installed_release, locate
 from solvers.option_file import OptionClass, split_option
 from solvers.options import option_table
 from solvers.registry import BROKEN, PROFILES, family_of_program, kin_of
@@ -539,11 +539,19 @@ def with_resource_limit(spec: str, limit: int) -> str:
     return f"{_bare(parsed.text)}[{','.join((*parsed.options, f'{option}={limit}'))}]"
 
 
+def families_to_ask() -> list[str]:
+    """The solvers that can be asked about a script: those that read scripts and are installed like exhume's
+    other packages, so that none is fetched. The reference solvers come first.
+    """
+    profiles = sorted(PROFILES.values(), key=lambda p: (not p.reference, p.rank))
+    return [p.family for p in profiles if p.reads_scripts and not p.apart]
+
+
 def independent_of(own: Solver) -> list[Solver]:
     """The installed solvers of other kins than ``own`` that read scripts; the reference solvers first."""
     found = []
-    for profile in sorted(PROFILES.values(), key=lambda p: (not p.reference, p.rank)):
-        if profile.kin != own.kin and profile.reads_scripts and is_here(profile):
+    for family in families_to_ask():
+        if PROFILES[family].kin != own.kin:
             with suppress(SolverMissing):
-                found.append(find_solver(profile.family))
+                found.append(find_solver(family))
     return found

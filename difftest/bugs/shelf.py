@@ -16,7 +16,7 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.specs import Solver, families_to_ask, find_solver
 
 OPTION = "option not accepted"
 
@@ -82,7 +82,7 @@ class Shelf:
     def others(self, family: str) -> list[Solver]:
         """The installed solvers of other families, a vote each."""
         kin = PROFILES[family].kin
-        found = (self.solver(name) for name, p in PROFILES.items() if p.kin != kin and not p.apart)
+        found = (self.solver(name) for name in families_to_ask() if PROFILES[name].kin != kin)
         return [solver for solver in found if solver is not None]
 
     def run(self, trigger: Trigger, release: str, runner: Runner, seconds: float) -> Seen | None:

@@ -13,7 +13,7 @@ from base.errors import ExhumeError
 from difftest.models.cross_check import CrossCheck
 from difftest.oracles.base import Observation
 from solvers.registry import PROFILES
-from solvers.specs import Solver, find_solver, parse_spec
+from solvers.specs import Solver, families_to_ask, find_solver, parse_spec
 
 WITH_MODEL = "with-model.smt2"
 """Beside a finding: its formula with the model inserted."""
@@ -81,8 +81,8 @@ def third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[So
         for solver in (*map(seen.solver, names), *known)
         if solver.family in PROFILES and parse_spec(solver.spec).release is None
     }
-    for family, profile in PROFILES.items():
-        if family not in installed and not profile.apart:
+    for family in families_to_ask():
+        if family not in installed:
             try:
                 yield find_solver(family)
             except ExhumeError:

@@ -41,6 +41,7 @@ from difftest.triage.evidence import PARENT, WITH_MODEL
 from difftest.triage.expectation import expectation_of_finding
 from generator.strategy import GeneratedTest
 from solvers.errors import EnvironmentProblem, SolverMissing
+from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import parse_spec
@@ -434,6 +435,13 @@ def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
         "accused",
         "it says sat, and unsat to the same formula with its own model inserted",
     )
+
+
+def test_a_solver_that_reads_no_scripts_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "find_solver", lambda family: replace(OTHER, name=family))
+    asked = [s.name for s in evidence.third_solvers(Observation(TEXT, [NEW], {}), ["z3-5.4.0"], [])]
+    assert {"z3", "cvc5", "bitwuzla", "yices"} <= set(asked)
+    assert all(PROFILES[family].reads_scripts and not PROFILES[family].apart for family in asked)
 
 
 @pytest.mark.parametrize("model", ["((define-fun x () Int 0))", "rubbish"])
