@@ -75,8 +75,3 @@ def probe_abilities(solver: Solver) -> Abilities:
 
 def _ask(runner: Runner, solver: Solver, text: str) -> Verdict:
     return runner.judge(solver, Script(text.encode()), _LIMITS)
-
-
-def declared(solver: Solver) -> frozenset[str]:
-    """The theories that a solver's profile declares; none for one given by a command line."""
-    return PROFILES[solver.family].theories if solver.family in PROFILES else frozenset()

@@ -170,8 +170,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The option that limits the time of one question, in milliseconds; the program then ends by itself."""
     safe_mode: str = ""
     """The setting that its maintainers ask fuzzers to use."""
-    safe_mode_since: str = ""
-    """The first release with ``safe_mode``."""
     standard_escapes_since: str = ""
     """The first release that reads string escapes as the standard defines them; empty: all do."""
 
