@@ -329,7 +329,7 @@ def _bare(spec: str) -> str:
 
 
 def parse_spec(text: str) -> SolverSpec:
-    """Parse a spec; UnknownSolver if it is malformed or names none. Uses neither network nor disk."""
+    """Parse a spec; UnknownSolver if it is malformed or names none. Does not use the network."""
     text = text.strip()
     optioned = _WITH_OPTIONS.fullmatch(text)
     if optioned:

@@ -225,6 +225,6 @@ def decided(answers: Sequence[str | None], check: int) -> str | None:
 
 
 def is_same(candidate: Candidate, again: Sequence[Candidate]) -> bool:
-    """Whether a re-run shows the candidate again: same class and solvers, and for a crash the same place."""
+    """Whether a re-run shows the candidate again: with the same class, solvers and key."""
     shown = (candidate.finding_class, set(candidate.solvers), candidate.key)
     return any((other.finding_class, set(other.solvers), other.key) == shown for other in again)
