@@ -12,6 +12,7 @@ from typing import Any, Self
 from base.documents import from_document, to_document
 from base.errors import ExhumeError
 from base.steps import Steps, unseen
+from base.text import counted
 from base.version import VERSION
 from corpus.query import find_query, run_query
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
@@ -273,7 +274,8 @@ class Campaign:
             return end
         return replace(
             end,
-            not_stored=f"{recorder.left} findings are not in the corpus yet: {recorder.problem};"
+            not_stored=f"{counted(recorder.left, 'finding')} {'is' if recorder.left == 1 else 'are'} not in"
+            f" the corpus yet: {recorder.problem};"
             " the next run of the same campaign stores them",
         )
 

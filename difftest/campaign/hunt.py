@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from base.errors import ExhumeError, described
 from base.files import name_full_folder
+from base.text import counted
 from difftest.campaign.book import Book
 from difftest.campaign.events import (
     INTERNAL_ERRORS,
@@ -267,7 +268,8 @@ class _Hunt:
             raise self.problem
         if self.bugs:
             raise InternalErrors(
-                f"{len(self.bugs)} tasks were left out because of bugs in exhume (the first:"
+                f"{counted(len(self.bugs), 'task')} {'was' if len(self.bugs) == 1 else 'were'} left out"
+                " because of bugs in exhume (the first:"
                 f" {type(self.bugs[0]).__name__}); please report the tracebacks above"
             )
 

@@ -318,17 +318,22 @@ def read_opened(opened: sqlite3.Connection) -> StoredCampaign:
     try:
         return _read_all(opened)
     except (ValueError, KeyError, TypeError) as problem:
-        file = opened.execute("pragma database_list").fetchone()[2]
         raise NoCampaign(
-            f"{file}: a value is missing or damaged ({problem}): restore the file, or use another folder"
+            f"{_file_of(opened)}: a value is missing or damaged ({problem}): restore the file, or use another"
+            " folder"
         ) from problem
+
+
+def _file_of(opened: sqlite3.Connection) -> str:
+    return str(opened.execute("pragma database_list").fetchone()[2])
 
 
 def _read_all(opened: sqlite3.Connection) -> StoredCampaign:
     settings = {name: json.loads(value) for name, value in opened.execute("select name, value from setting")}
     if settings.get("format") != FORMAT:
         raise NoCampaign(
-            f"campaign of format {settings.get('format')}, this exhume knows {FORMAT}: use another folder"
+            f"{_file_of(opened)}: the campaign has format {settings.get('format')}, and this version reads"
+            f" format {FORMAT}. Use another folder."
         )
 
     def read(kind: type[_Record], query: str) -> tuple[_Record, ...]:

@@ -630,6 +630,7 @@ def test_a_bug_in_exhume_costs_one_test_once_and_is_reported(
     assert "Traceback" in notice.text and "RecursionError: an oracle" in notice.text  # type: ignore[union-attr]
     assert summary_of(events).statistics[INTERNAL_ERRORS] == {"RecursionError": 1}
     assert isinstance(error, InternalErrors) and error.exit_code == Exit.USAGE
+    assert str(error).startswith("1 task was left out because of bugs in exhume (the first: RecursionError)")
     assert read_campaign(tmp_path).runs[-1].ending == "finished"
 
     events, error = run_to_the_end(8, [honest], tmp_path, by_work=by_work)

@@ -133,7 +133,7 @@ def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
     ended = exhume(*hunting(corpus, tmp_path / "h", breaks), "--tests", 1, "--first-limit", 20)
     assert not signals
     assert (ended.code, len(ended.json["findings"])) == (1, 1)
-    assert "1 findings are not in the corpus yet: " in ended.err
+    assert "1 finding is not in the corpus yet: " in ended.err
 
 
 def test_a_finding_that_cannot_be_stored_holds_up_no_other(
