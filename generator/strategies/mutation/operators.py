@@ -172,7 +172,8 @@ def _head_of(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> Hea
 
 def _may_take(signature: Signature, sorts: tuple[Sort, ...]) -> bool:
     """Whether a closer look is worth it: the number of arguments and the first one's sort may fit."""
-    if not signature.associativity and len(signature.params) != len(sorts):
+    # SMT-LIB wants two formulas in a conjunction or disjunction.
+    if len(signature.params) != len(sorts) and not (signature.associativity and len(sorts) > 2):
         return False
     if not sorts or not signature.params:
         return not sorts and not signature.params

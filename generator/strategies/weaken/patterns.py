@@ -258,6 +258,9 @@ class Builder:
                 args.extend(found.runs[arg.name])
             else:
                 args.append(self.build(arg, found, bound))
+        # SMT-LIB wants two formulas in a conjunction or disjunction.
+        if len(args) == 1 and pattern.name in self.applications.environment.theories.marked(":identity"):
+            return args[0]
         indices = tuple([evaluate_index(i, found.sorts) for i in pattern.indices])
         qualifier = pattern.qualifier.instantiate(found.sorts) if pattern.qualifier else None
         return self.applications.operator(pattern.name, indices, qualifier, tuple(args))

@@ -200,6 +200,13 @@ def test_operators_are_found_by_result_and_arguments(
     assert not excluded & names
 
 
+def test_connectives_take_two_formulas() -> None:
+    script = Seed("seed", "(declare-fun p () Bool)(assert (not (xor p p)))(check-sat)").script()
+    one, two = script.assertions[0], script.assertions[0].args[0]
+    assert {head.name for head in BOTH.heads(one)} == {"not"}
+    assert {head.name for head in BOTH.heads(two)} >= {"and", "or", "xor", "=>", "="}
+
+
 def test_transcendental_functions_are_for_seeds_that_have_some() -> None:
     guarded = BOTH.guarded_theories({"exp", "+"})
     names = {group[0].name for group in BOTH.shapes(REAL, frozenset((REAL,)), guarded)}

@@ -96,6 +96,16 @@ def test_mutants_stay_small() -> None:
     assert len(seed.text(last)) < 60_000
 
 
+def test_of_a_conjunction_of_two_without_one_the_other_stays() -> None:
+    text = "(declare-const p Bool)(declare-const q Bool)(assert (and p q))(check-sat)"
+    seed = Seed("seed", text).script()
+    rewrites = tuple(r for r in default_rules().rewrites if r.rule.name == "drop-conjunct")
+    walker = Walker(seed, Actions(RuleSet((), rewrites)))
+    step = walker.step(seed.assertions, WEAKEN, random.Random(1))
+    assert step is not None
+    assert print_term(step[0][0]) in ("p", "q")
+
+
 def test_no_format_is_made_that_the_formula_lacks() -> None:
     """cvc5 knows Float32 and Float64 only; (fp #b0 u v) of two bytes is neither."""
     seed = script(3)
