@@ -401,7 +401,7 @@ def test_what_is_no_algebraic_number_is_reported(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", [f"{'9' * 5000}*x + 1, (1, 2)", "x + 1, (1/0, 2)"])
-def test_a_number_that_cannot_be_read_is_no_error_of_ours(number: str) -> None:
+def test_a_number_that_cannot_be_read_is_not_checked(number: str) -> None:
     text = f"((define-fun r () Real (_ real_algebraic_number <{number}>)))"
     with pytest.raises(NotCheckable, match="an algebraic number that cannot be read"):
         read_model(text, ["r"], [])
