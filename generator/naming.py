@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from generator.templates import Rank
 from smtlib.commands import declaration_text
 
-# None of these names can be one that an atom keeps for itself (rules.atoms.OWN_NAME).
+# None of these names can be one that an atom keeps for itself (rules.atoms).
 _PREFIXES = {"Bool": "t", "Int": "i", "Real": "r", "String": "s", "RegLan": "re", "RoundingMode": "m"}
 _PREFIXES |= {"BitVec": "v", "FloatingPoint": "fp", "Array": "a", "Seq": "q", "Set": "st"}
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from generator.naming import Declarations
+from generator.refusals import constant_arguments
+from generator.seeds.script import UNBINDABLE
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
 from smtlib import Kind, Sort, Term, check_script, default_theories, postorder, read_script
 from smtlib.commands import declaration_text
@@ -21,7 +23,6 @@ from smtlib.sorts import INT, REAL, subsorts
 CANARY = "(set-logic ALL)\n(declare-fun t () Bool)\n(assert t)\n(check-sat)\n"
 """A solver that refuses this refuses everything."""
 
-_UNBINDABLE = frozenset(("RegLan",))
 # What stands for an argument that cannot be a symbol, and for a number that is a literal: some solvers take a
 # product or a division only with one of those.
 _REGULAR = '(str.to_re "a")'
@@ -76,7 +77,7 @@ def node_with_head(term: Term, head: str, name: str) -> Node | None:
 
 
 def _node(head: str, term: Term, name: str) -> Node:
-    values = default_theories().value_arguments.get(name, ())
+    values = constant_arguments(name)
     described = [_described(arg, position in values) for position, arg in enumerate(term.args)]
     if len(described) > _SAME_ARGUMENTS and len(set(described)) == 1:
         described = described[:_SAME_ARGUMENTS]
@@ -186,11 +187,11 @@ def _question(
     for number, (variables, formula) in enumerate(formulas):
         p, q = f"holds{number}", f"fails{number}"
         declared |= {p: _BOOL, q: _BOOL}
-        over = [f"({n} {r})" for n, (params, r) in variables.items() if not params and r not in _UNBINDABLE]
+        over = [f"({n} {r})" for n, (params, r) in variables.items() if not params and r not in UNBINDABLE]
         if bound:
             # Of atoms without variables there are tests with quantifiers, too.
             around = f"(forall ({' '.join(over or ['(z Bool)'])}) %s)"
-            variables = {n: rank for n, rank in variables.items() if rank[0] or rank[1] in _UNBINDABLE}
+            variables = {n: rank for n, rank in variables.items() if rank[0] or rank[1] in UNBINDABLE}
         else:
             around = "%s"
         declared.update(variables)

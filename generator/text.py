@@ -1,4 +1,4 @@
-"""The header comment of a generated test: what made it, and what its bones came from."""
+"""The header comment of a generated test: what made it, and what its parts came from."""
 
 from __future__ import annotations
 

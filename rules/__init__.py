@@ -1,7 +1,7 @@
 """Decomposes formulas into skeletons and atoms, and mines association rules between atoms' signatures."""
 
 from rules.apriori import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
-from rules.atoms import OWN_NAME, Atom, Slot
+from rules.atoms import Atom, Slot
 from rules.decompose import Decomposer, Decomposition, Hole, decompose_script
 from rules.signature import operator_of
 from rules.skeletons import Binder, Skeleton, SkeletonError
@@ -10,7 +10,6 @@ __all__ = [
     "MAX_RULES",
     "MIN_CONFIDENCE",
     "MIN_SUPPORT",
-    "OWN_NAME",
     "Atom",
     "Binder",
     "Decomposer",

@@ -1,22 +1,18 @@
 """Atoms: the contents of a skeleton's holes, with typed slots instead of symbols.
 
-An instance has a symbol in each slot. These symbols must not match the names reserved by the atom
-(:data:`OWN_NAME`): ``b0`` ... for variables bound in it, ``S0``, ``S1_2`` ... for uninterpreted sorts
-(``S1_2`` has two arguments), ``D<hash>_0`` ... for datatypes, their constructors and selectors, ``F<hash>_0``
-... and ``F<hash>_u0`` ... for defined functions and the symbols they use, ``p0`` ... for their parameters,
-``$0`` ... for shared subterms.
+An instance has a symbol in each slot. These symbols must not be names that the atom keeps for itself:
+``b0`` ... for variables bound in it, ``S0``, ``S1_2`` ... for uninterpreted sorts (``S1_2`` has two
+arguments), ``D<hash>_0`` ... for datatypes, their constructors and selectors, ``F<hash>_0`` ... and
+``F<hash>_u0`` ... for defined functions and the symbols they use, ``p0`` ... for their parameters, ``$0`` ...
+for shared subterms.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from smtlib.commands import declaration_text
-
-OWN_NAME = re.compile(r"[bp][0-9]+\Z|[SDF][0-9a-f]*(_[0-9a-z]+)?\Z|\$")
-"""Matches the names reserved by atoms; a symbol in a slot must not match."""
 
 
 @dataclass(frozen=True, slots=True)

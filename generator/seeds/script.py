@@ -54,8 +54,8 @@ _KEPT = frozenset(
     )
 )
 
-# Sorts of which no variable can be bound.
-_NOT_BOUND = ("RegLan", "->")
+UNBINDABLE = frozenset(("RegLan", "->"))
+"""Sorts of which no variable can be bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ class SeedScript:
     @cached_property
     def bindable(self) -> tuple[Declaration, ...]:
         """The constants that can become variables of a quantifier."""
-        return tuple(d for d in self.constants if d.result.name not in _NOT_BOUND)
+        return tuple(d for d in self.constants if d.result.name not in UNBINDABLE)
 
     @cached_property
     def is_quantified(self) -> bool:

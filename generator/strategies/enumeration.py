@@ -20,6 +20,7 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
 from generator.library import Library
 from generator.naming import Declarations
+from generator.seeds.script import UNBINDABLE
 from generator.strategy import GeneratedTest
 from generator.targets import NO_TARGETS, AcceptedParts, Targets
 from generator.templates import AtomTemplate, Rank, SkeletonTemplate
@@ -120,7 +121,7 @@ class EnumerationStrategy:
         candidates: dict[_Binder, None] = {}
         for position in range(binder.first_hole, binder.end_hole):
             for name, (params, sort) in zip(names[position], atoms[position].ranks, strict=True):
-                if not params and name not in taken and sort != "RegLan":
+                if not params and name not in taken and sort not in UNBINDABLE:
                     candidates.setdefault((name, sort))
         fallback = next(iter(candidates), ("", "Bool"))[1]
         fresh = [(f"z{quantifier}_{i}", fallback) for i in range(binder.variables)]

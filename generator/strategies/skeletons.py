@@ -23,6 +23,7 @@ from generator.declaring import StrategyEntry, StrategyInputs
 from generator.levels import CHECK, on_levels
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
+from generator.seeds.script import UNBINDABLE
 from generator.settings import Setting
 from generator.strategy import GeneratedTest
 from generator.targets import NO_TARGETS, AcceptedParts, Targets
@@ -80,9 +81,6 @@ _GROUND_REDRAWN = 0.7
 
 _REDRAWN = 20
 """How often another part is drawn where a target refuses the one drawn; then a known accepted one is used."""
-
-_UNBINDABLE = ("RegLan",)
-"""Sorts that solvers do not quantify over."""
 
 
 @dataclass(slots=True)
@@ -397,9 +395,7 @@ class SkeletonStrategy:
     @staticmethod
     def _any_sort(below: list[_Placed], chance: Callable[[], float]) -> str:
         """A sort for a variable that does not occur: one of those below the binder, else Bool."""
-        sorts = [
-            rank[1] for p in below for rank in p.atom.ranks if not rank[0] and rank[1] not in _UNBINDABLE
-        ]
+        sorts = [rank[1] for p in below for rank in p.atom.ranks if not rank[0] and rank[1] not in UNBINDABLE]
         return sorts[int(chance() * len(sorts))] if sorts else "Bool"
 
 
@@ -450,7 +446,7 @@ def _candidates(below: list[_Placed], outer: set[str]) -> list[tuple[str, str]]:
     for occupant in below:
         atom = occupant.atom
         for name, rank, was_bound in zip(occupant.names, atom.ranks, atom.bound, strict=True):
-            if not rank[0] and name not in outer and rank[1] not in _UNBINDABLE:
+            if not rank[0] and name not in outer and rank[1] not in UNBINDABLE:
                 pair = (name, rank[1])
                 found[pair] = found.get(pair, False) or was_bound
     return sorted(found, key=lambda pair: not found[pair])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules import OWN_NAME, Atom, Decomposer, Decomposition, decompose_script
+from rules import Atom, Decomposer, Decomposition, decompose_script
 from smtlib import CheckedScript, check_script, read_script
 
 DECLARATIONS = """
@@ -396,10 +396,3 @@ def test_large_atoms_with_binders_are_equal_up_to_names() -> None:
     assert "(let " in text and "(b0 Int)" in text
     large_match = "(= " + " ".join(["(match t (((leaf a) (g a)) ((node c) (= (head c) t))))"] * 30) + ")"
     check(only_atom(large_match).script())
-
-
-def test_own_names_are_kept_free_for_the_atom() -> None:
-    for own in ("b0", "b12", "p3", "S0", "S1_2", "Dab01234567_0", "Fab01234567_u0", "F0123456789_1", "$0"):
-        assert OWN_NAME.match(own)
-    for free in ("x0", "r3", "f2", "bv1", "var0", "str1"):
-        assert not OWN_NAME.match(free)

@@ -250,12 +250,12 @@ def apply_declaration(
     table: TermTable, declaration: Declaration, args: tuple[Term, ...], result: Sort, tester: bool = False
 ) -> Term:
     """A function of the script applied to arguments that fit."""
-    text = declaration_text(declaration, result, tester)
+    text = _function_head(declaration, result, tester)
     name, indices = ("is", (declaration.name,)) if tester else (declaration.name, ())
     return table.make(table.op(Kind.SYMBOL, name, text, indices, declaration), args, result)
 
 
-def declaration_text(declaration: Declaration, result: Sort, tester: bool = False) -> str:
+def _function_head(declaration: Declaration, result: Sort, tester: bool = False) -> str:
     """How the head of an application of a script's function is written."""
     return f"(_ is {declaration.name})" if tester else head_text(declaration, result)
 
@@ -315,7 +315,7 @@ class SeedFunctions:
         found = self._heads.get((term.sort, sorts))
         if found is None:
             texts = [
-                declaration_text(shape.declaration, term.sort, shape.tester)
+                _function_head(shape.declaration, term.sort, shape.tester)
                 for group in self.shapes(term.sort, frozenset(sorts))
                 for shape in group
                 if shape.sorts == sorts and shape.declaration is not None

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from smtlib import BOOL, Kind, Term, TermTable, default_theories, rewrite
+from generator.refusals import constant_arguments
+from smtlib import BOOL, Kind, Term, TermTable, rewrite
 from smtlib.sorts import REGLAN
 
 Step = tuple[int, int]
@@ -59,7 +60,7 @@ def _operator_steps(term: Term) -> tuple[Step, ...]:
         return ((0, 0), (1, 1))
     if name == "ite" and term.sort is BOOL:
         return ((0, 0), (1, 1), (2, 1))
-    closed = _CLOSED.get(name) or default_theories().value_arguments.get(name, ())
+    closed = _CLOSED.get(name) or constant_arguments(name)
     if name.startswith("to_fp"):
         closed = tuple(i for i, a in enumerate(term.args) if a.sort.name == "Real")
     return tuple([(i, 0) for i in range(count) if i not in closed])
