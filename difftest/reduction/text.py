@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from difftest.reduction._ddsmt import reduce_with_ddsmt
 from difftest.reduction._passes import Passes
+from difftest.reduction.ddsmt import reduce_with_ddsmt
 from generator import GenerationError
 from generator.strategies.storm import minimise
 from smtlib.checker import read_well_sorted

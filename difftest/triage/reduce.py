@@ -16,7 +16,7 @@ from typing import Any
 
 from base.files import put_text
 from difftest.errors import NotShown, writing
-from difftest.reduction._ddsmt import is_installed
+from difftest.reduction.ddsmt import is_installed
 from difftest.reduction.text import Plan, Step, reduce_text
 from difftest.triage.classes import class_of
 from difftest.triage.classes.base import Expectation

@@ -17,7 +17,7 @@ from base.errors import ExhumeError
 from base.text import counted
 from difftest import EnvironmentProblem, Solver, find_solvers
 from difftest.errors import BadOutput
-from difftest.reduction._ddsmt import is_installed
+from difftest.reduction.ddsmt import is_installed
 from difftest.reduction.text import Step
 from difftest.triage.bisect import bisect
 from difftest.triage.folder import DOCUMENT, REPORT, FindingFolder

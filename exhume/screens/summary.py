@@ -31,7 +31,8 @@ def show_summary(summary: HuntSummary) -> None:
     if summary.cpu_seconds:
         out.print(f"processor time of exhume and the solvers: {summary.cpu_seconds:.1f} s")
     if bugs := sum(summary.statistics.get(INTERNAL_ERRORS, {}).values()):
-        out.print(f"warning: {bugs} tasks were left out because of bugs in exhume")
+        was = "was" if bugs == 1 else "were"
+        out.print(f"warning: {counted(bugs, 'task')} {was} left out because of bugs in exhume")
     if summary.cross_checks:
         out.print(cross_checks_line(summary.cross_checks))
     if known := known_count(summary.statistics):

@@ -19,9 +19,9 @@ import difftest.triage.reduce as reduction_module
 from difftest import HuntOptions, Limits, Solver, Stage, find_solver, hunt
 from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
-from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
 from difftest.reduction._passes import Passes
 from difftest.reduction._pieces import Piece, levels
+from difftest.reduction.ddsmt import is_installed, reduce_with_ddsmt
 from difftest.triage.conclusions import reduced_key
 from difftest.triage.confirm import Confirmer
 from difftest.triage.expectation import Expectation, NotShown, expectation_of_finding

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from difftest import EnvironmentProblem, ReleaseNotFound, SolverMissing, find_solver
-from difftest.reduction._ddsmt import is_installed, reduce_with_ddsmt
+from difftest.reduction.ddsmt import is_installed, reduce_with_ddsmt
 from difftest.triage.release_search import list_releases
 from solvers import releases
 
