@@ -25,7 +25,7 @@ from apifuzz.running.question import QUESTIONS, at_once
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.scope import PRODUCERS
-from apifuzz.trace import Trace, print_trace
+from apifuzz.trace import Trace, print_trace, read_trace
 from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
@@ -81,7 +81,8 @@ def _answer(result: RunResult | None, trace: Trace) -> str | None:
     answer = decided(result.answers, checks - 1)
     if len(result.answers) != checks or answer is None:
         return None
-    numbers = {line.number: line.action for line in trace.lines}
+    # The numbers of the lines as ``_replay`` prints them; those of a minimised trace are of another text.
+    numbers = {line.number: line.action for line in read_trace(print_trace(trace)).lines}
     left_out = {numbers.get(number, "") for number, _ in result.refused} - _HARMLESS
     return answer if not left_out or answer == "unsat" else None
 

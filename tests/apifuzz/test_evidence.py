@@ -132,6 +132,16 @@ def test_a_third_solver_decides_what_nothing_else_does(monkeypatch: pytest.Monke
         assert weigh(BOTH, CALLS, DIFFER).culprit is None
 
 
+def test_refused_lines_are_those_of_the_printed_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A minimised trace keeps the line numbers of the trace that was drawn.
+    drawn = replace(CALLS, lines=tuple(replace(line, number=line.number + 90) for line in CALLS.lines))
+    option = replace(result("sat", "sat"), refused=((CALLS.lines[1].number, "no such option"),))
+    said = {"cvc5": result("sat", "unsat"), "z3": result("sat", "sat"), "bitwuzla": option}
+    hear(monkeypatch, said, result("sat", "unsat"))
+    found = weigh(BOTH, drawn, DIFFER)
+    assert (found.culprit, found.reason) == ("cvc5", "bitwuzla answers sat as the other one does")
+
+
 def test_the_last_question_at_once() -> None:
     calls = [line.split(" ", 1)[1] for line in print_trace(at_once(CALLS)).splitlines() if line[0].isdigit()]
     assert calls[-3:] == ["assert t1", "assert t2", "check-sat"]
