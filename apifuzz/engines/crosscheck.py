@@ -227,15 +227,20 @@ class CrossCheck(Engine):
 
     def unsat_assumptions(self) -> list[ApiTerm]:
         """Those of the solver that is believed."""
-        return self._run_terms("assumptions", self._each(UnsatAssumptions()))
+        return self._run_terms("assumptions", UnsatAssumptions())
 
     def unsat_core(self) -> list[ApiTerm]:
         """That of the solver that is believed."""
-        return self._run_terms("core", self._each(UnsatCore()))
+        return self._run_terms("core", UnsatCore())
 
-    def _run_terms(self, kind: str, found: tuple[list[ApiTerm], list[ApiTerm]]) -> list[ApiTerm]:
-        """The run's own terms for those of the first solver's side, or of the only one that answers."""
-        terms = found[self._believed]
+    def _run_terms(self, kind: str, call: Call[list[ApiTerm]]) -> list[ApiTerm]:
+        """The run's own terms for those that the first solver gives, or the only one that answers.
+
+        Raises Unsupported where they may depend on an assertion that only one of the solvers has.
+        """
+        if self._parted:
+            raise Unsupported("only one of the solvers has all assertions")
+        terms = self._each(call)[self._believed]
         given = {term.id: term for term in (*self.stack.terms, *(self.stack.assumptions or ()))}
         must_be_given(kind, [f"t{term.id}" for term in terms], map(str, given.values()))
         return [given[term.id] for term in terms]

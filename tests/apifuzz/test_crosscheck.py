@@ -107,6 +107,13 @@ class Refuses(Around):
         self.inner.perform(calls.Assert(term))
 
 
+class CoresOfAll(Around):
+    """Its cores are all of its assertions."""
+
+    def unsat_core(self) -> list[ApiTerm]:
+        return list(self.stack.terms)
+
+
 class Confuses(Around):
     """Takes every sort for another one."""
 
@@ -169,6 +176,17 @@ def test_sorts_are_compared() -> None:
 def test_cores_and_failed_assumptions_are_terms_of_the_run() -> None:
     ended = run(CrossCheck(solver(), solver()), CORE)
     assert (ended.kind, ended.detail, ended.refused, ended.answers) == ("done", "", (), ("unsat",))
+
+
+def test_no_core_is_requested_after_an_assertion_that_only_one_has() -> None:
+    # The second assertion, t2, is of the first solver only, and its core may hold it.
+    text = CORE.replace("assuming t2 t3", "assuming t3")
+    ended = run(CrossCheck(CoresOfAll(solver()), Refuses(solver())), text)
+    assert (ended.kind, ended.detail, ended.answers) == ("done", "", ("unsat",))
+    reason = "only one of the solvers has all assertions"
+    assert [said for _, said in ended.refused[1:]] == [
+        f"{action}: {reason}" for action in ("unsat-core", "unsat-assumptions")
+    ]
 
 
 def test_only_what_both_can_do_is_drawn() -> None:
