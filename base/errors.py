@@ -15,6 +15,8 @@ class Exit(IntEnum):
     FINDINGS = 1
     USAGE = 2
     ENVIRONMENT = 3
+    BUG = 70
+    """Of exhume, not of a solver: the process shows a traceback. It is ``EX_SOFTWARE`` of sysexits.h."""
     INTERRUPTED = 130
 
 

@@ -6,6 +6,7 @@ import errno
 import importlib
 import os
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
@@ -54,7 +55,7 @@ app = typer.Typer(
     "Start with 'exhume demo'. With files of your own, 'exhume replay' runs solvers on them; 'exhume import',"
     " 'exhume learn' and 'exhume hunt' look for new bugs.\n\n"
     "Exit codes: 0 done, 1 findings, 2 usage or bad input, 3 something is missing on this machine,"
-    " 130 interrupted.",
+    " 70 a bug in exhume, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -82,7 +83,12 @@ def root(
 
 def main() -> None:
     """Run the command line and exit. Expected errors are one line; our own bugs show a traceback."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except Exception:  # noqa: BLE001 (Python would exit with 1, which means findings)
+        traceback.print_exc()
+        code = Exit.BUG
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

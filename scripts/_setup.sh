@@ -20,7 +20,8 @@ find_python() {
 stamp=".venv/.installed"
 expected="$(cat pyproject.toml constraints.txt | cksum)"
 if [ ! -x .venv/bin/python ]; then
-    "$(find_python)" -m venv .venv
+    python="$(find_python)"
+    "$python" -m venv .venv
 fi
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$expected" ]; then
     echo "installing into .venv, which takes a few minutes ..." >&2

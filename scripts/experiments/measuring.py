@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
 import shlex
@@ -21,9 +22,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -85,7 +87,26 @@ class Stopped(Exception):
 # Units
 
 OPTIONS = "; with "
-"""What follows it in a unit's ``what`` are options that earlier versions did not store."""
+"""What follows it in a unit's ``what`` are options, separated by commas; earlier versions stored fewer."""
+
+
+def digest_of_files(files: Iterable[str | Path]) -> str:
+    """Names the contents of files, whatever their names and order."""
+    contents = sorted({sha256(Path(file).read_bytes()).hexdigest() for file in files})
+    return sha256(" ".join(contents).encode()).hexdigest()[:12]
+
+
+def digest_of_corpus(corpus: Path) -> str:
+    """Names the formulas of a corpus, whatever else it holds."""
+    texts = "select distinct sha256(body) as h from current_formula join text on text.id = text_id"
+    with duckdb.connect(str(corpus), read_only=True) as connection:
+        row = connection.execute(f"select sha256(coalesce(string_agg(h, ' ' order by h), '')) from ({texts})")
+        return str(row.fetchall()[0][0])[:12]
+
+
+def _ran(stored: str, what: str) -> bool:
+    """Whether a row that stored ``stored`` ran ``what``; it may have fewer options."""
+    return what == stored or what.startswith((stored + OPTIONS, stored + ", "))
 
 
 def measure_units(
@@ -110,8 +131,7 @@ def measure_units(
         _unpack_rows(out)
     for name, what in units:
         row = _read_row(out / UNITS / name)
-        # Rows of earlier versions do not have what follows OPTIONS.
-        if row is not None and row["what"] not in (what, what.partition(OPTIONS)[0]):
+        if row is not None and not _ran(row["what"], what):
             raise DifftestError(f"{out / UNITS / name} ran {row['what']!r}, not {what!r}: name a new folder")
     for number, (name, what) in enumerate(units, 1):
         folder = out / UNITS / name
@@ -515,6 +535,14 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--time-left", metavar="TIME", help="end after this time, such as 60m")
     parser.add_argument("--json", action="store_true", help="print the rows as one JSON document")
     return parser
+
+
+def positive(text: str) -> float:
+    """The type of an option that is a number above 0."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError("expected a number above 0")
+    return number
 
 
 def run(main: Callable[[], int]) -> NoReturn:

@@ -24,6 +24,8 @@ import duckdb
 import pytest
 
 from base.errors import ExhumeError
+from corpus.importer import import_paths
+from corpus.store import Corpus
 from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case
 from difftest.bugs.records import BUNDLED, Benchmark, Bug, write_records
@@ -199,6 +201,44 @@ def test_the_rows_behind_the_results_can_be_continued(file: Path, tmp_path: Path
     rows = script("measuring.py").measure_units(tmp_path, units, pytest.fail, 0, math.inf, threading.Event())
     assert [row["unit"] for row in rows] == [unit for unit, _ in units] != []
     assert not re.search("/(?:tmp|home|root|work)/", str(rows)), "a path of the machine"
+
+
+def test_a_unit_of_other_options_or_another_input_is_refused(tmp_path: Path) -> None:
+    measuring = script("measuring.py")
+
+    def ask(what: str) -> list[Any]:
+        units = [("a/1", what)]
+        return list(measuring.measure_units(tmp_path, units, lambda *_: {}, 0, math.inf, threading.Event()))
+
+    [row] = ask("tool 2; with reduce 5")
+    # Rows of earlier versions have fewer options.
+    assert ask("tool 2; with reduce 5, corpus 1a2b") == [row]
+    for other in ("tool 2; with reduce 50", "tool 2", "tool 3; with reduce 5"):
+        with pytest.raises(ExhumeError, match="name a new folder"):
+            ask(other)
+
+
+def test_digests_name_contents(tmp_path: Path) -> None:
+    measuring = script("measuring.py")
+    corpora = []
+    for name, texts in (("a", "xy"), ("b", "yx"), ("c", "xz")):
+        folder = tmp_path / name
+        folder.mkdir()
+        for number, text in enumerate(texts):
+            (folder / f"{number}.smt2").write_text(f"(declare-const {text} Bool)(assert {text})")
+        corpora.append(tmp_path / f"{name}.duckdb")
+        with Corpus.open(corpora[-1], write=True) as corpus:
+            import_paths(corpus, [folder])
+    one, other, third = [measuring.digest_of_files((tmp_path / name).iterdir()) for name in "abc"]
+    assert one == other != third
+    one, other, third = map(measuring.digest_of_corpus, corpora)
+    assert one == other != third
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "x"])
+def test_no_time_is_a_wrong_option(tmp_path: Path, minutes: str) -> None:
+    got = run("equal-time", *equal_time(tmp_path), "--minutes", minutes)
+    assert (got.returncode, "argument --minutes" in got.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("text", ["", "no Parquet", "select 1 as x"])

@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from exhume.cli import main
 from exhume.commands import learn
 from tests.conftest import HUNT
 
@@ -164,8 +165,8 @@ def test_ctrl_c_elsewhere_ends_at_once(start: Any, starter: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_our_own_bugs_show_where_they_are(
-    exhume: Any, starter: Path, monkeypatch: pytest.MonkeyPatch
+def test_our_own_bugs_show_where_they_are_and_are_no_findings(
+    exhume: Any, starter: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: object) -> dict[str, int]:
         raise ZeroDivisionError("ours")
@@ -173,6 +174,11 @@ def test_our_own_bugs_show_where_they_are(
     monkeypatch.setattr(learn, "stats", broken)
     with pytest.raises(ZeroDivisionError, match="ours"):
         exhume("stats", "--corpus", starter)
+    monkeypatch.setattr(sys, "argv", ["exhume", "stats", "--corpus", str(starter)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 70
+    assert "ZeroDivisionError: ours" in capsys.readouterr().err
 
 
 def test_starting_does_not_wait_for_pygithub() -> None:
