@@ -88,8 +88,6 @@ def test_special_values_are_the_boundaries() -> None:
         (ROUNDING_MODE, "RNX"),
         (STRING, "a"),
         (make_sort("FiniteField", (5,)), "(as ff3 (_ FiniteField 7))"),
-        (REGLAN, "re.all"),
-        (make_sort("Array", (), (INT, INT)), "0"),
     ],
 )
 def test_what_is_no_value_is_reported(sort: Sort, text: str) -> None:
@@ -97,5 +95,17 @@ def test_what_is_no_value_is_reported(sort: Sort, text: str) -> None:
         check_value(sort, text)
 
 
-def test_sorts_without_values() -> None:
-    assert has_values(INT) and not has_values(REGLAN) and not has_values(make_sort("U1"))
+@pytest.mark.parametrize(
+    ("sort", "text"),
+    [
+        (REGLAN, "re.all"),
+        (make_sort("Array", (), (INT, INT)), "0"),
+        (make_sort("U1"), "a"),
+        # Its number has 2^69 digits.
+        (floating_point(70, 3), f"(fp #b0 #b{'1' * 69}0 #b01)"),
+    ],
+)
+def test_sorts_without_values(sort: Sort, text: str) -> None:
+    assert has_values(INT) and has_values(floating_point(15, 113)) and not has_values(sort)
+    with pytest.raises(TraceError, match="cannot be written in traces"):
+        check_value(sort, text)
