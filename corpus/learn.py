@@ -51,7 +51,7 @@ def learn(
 ) -> LearnReport:
     """Decompose new formulas, then mine rules over full and over coarse signatures.
 
-    Raises ValueError for a support below 1 or a confidence outside ``(0, 1]``.
+    Raises ValueError for a support below 1 or a confidence outside ``[0, 1]``.
     """
     decomposed, failed = decompose_pending(corpus, progress)
     found: dict[bool, RuleSet] = {}

@@ -174,7 +174,7 @@ create table formula (
     solver varchar,                     -- that this run is of
     solver_version varchar,             -- version or commit
     expected varchar,                   -- correct answers according to the issue: sat, or unsat sat
-    bug_class varchar,                  -- of this formula, where it says more than its issue
+    bug_class varchar,                  -- of its issue
     near_duplicate_of integer,          -- another formula of the same issue that this one is a form of
     superseded_by integer,              -- the formula that took its place; such rows count no more
     decomposed boolean not null,        -- its assertions are in the table assertion
@@ -339,7 +339,7 @@ create table test (
     skeletons integer[],
     atoms integer[],
     rules integer[],
-    known varchar[],                    -- per check-sat the answer known by construction, or null
+    known varchar[],                    -- unused
     unique (batch_id, index)
 );
 

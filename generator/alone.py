@@ -49,7 +49,7 @@ class WithAlone:
     def _alone(self, start: int) -> list[GeneratedTest]:
         """The tests of a block for a solver alone; none if the block is for all.
 
-        It is made as a whole, so that a test is the same whichever range is asked for.
+        It is made as a whole, so that a test is the same whichever range is requested.
         """
         kind = self.kind_of(start)
         if not kind:

@@ -20,7 +20,8 @@ touched as (
         issue.bug_class,
         issue.area,
         coalesce(about.theories, []) as theories,
-        if($by = 'folder', regexp_replace(file, '/?[^/]*$', ''), file) as place
+        if($by = 'folder', regexp_replace(file, '/?[^/]*$', ''), file) as place,
+        file like $like as is_shown
     from fix_file
     join issue_link on issue_link.target = fix_file.target and fixes
     join issue on issue.id = issue_link.issue_id
@@ -30,7 +31,6 @@ touched as (
         and ($tracker::varchar is null or tracker.name = $tracker)
         and ($class::varchar is null or issue.bug_class = $class)
         and ($theory::varchar is null or list_contains(coalesce(about.theories, []), $theory))
-        and file like $like
 )
 select
     place,
@@ -41,5 +41,6 @@ select
     list_sort(list_filter(list_distinct(flatten(list(theories))), lambda theory: theory <> 'Core')) as theories,
     min_by(name, id) as an_issue
 from touched
+where is_shown
 group by place
 order by issues desc, place;

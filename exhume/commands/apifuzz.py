@@ -22,7 +22,15 @@ from difftest.triage.known import read_known
 from exhume.commands.campaigns import goal_of, leave, run_campaign
 from exhume.commands.finding_options import Earlier, LedgerFile, known_before
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CampaignFolder, Jobs, Json, RunLimit, comma_separated, parse_duration
+from exhume.commands.options import (
+    LARGEST_SEED,
+    CampaignFolder,
+    Jobs,
+    Json,
+    RunLimit,
+    comma_separated,
+    parse_duration,
+)
 from exhume.commands.traces import (
     Older,
     limits_of,
@@ -95,7 +103,10 @@ def run_command(
     ] = None,
     jobs: Jobs = 1,
     seed: Annotated[
-        int, typer.Option(help="Seed number. The same seed and version give the same runs.", min=0)
+        int,
+        typer.Option(
+            help="Seed number. The same seed and version give the same runs.", min=0, max=LARGEST_SEED
+        ),
     ] = 1,
     theories: Annotated[
         list[str] | None,

@@ -450,7 +450,8 @@ def compare_command(
     of the log-rank test (time to bug) and of Mann and Whitney's test (bugs per run). A12 is the probability
     that a run of the first fuzzer finds more bugs than one of the second.
     """
-    fuzzers = [Fuzzer.of(folder.name, read_score(folder)) for folder in folders]
+    are_distinct = len({folder.name for folder in folders}) == len(folders)
+    fuzzers = [Fuzzer.of(f.name if are_distinct else str(f), read_score(f)) for f in folders]
     compared = compare(fuzzers)
     if svg is not None:
         _draw(fuzzers, svg)

@@ -17,7 +17,7 @@ from corpus.query import find_query, run_query
 from corpus.query import formatted as formatted_result
 from corpus.similar import similar_to_file
 from corpus.store import Corpus
-from exhume.commands.options import CorpusFile, Json
+from exhume.commands.options import MOST, CorpusFile, Json
 from exhume.screens.console import out, print_json, say, show_table
 from rules import MIN_CONFIDENCE, MIN_SUPPORT
 
@@ -114,7 +114,7 @@ def _show_list(title: str, columns: list[str], rows: list[list[str]], limit: int
 def similar_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An SMT-LIB script.")],
     corpus: CorpusFile,
-    limit: Annotated[int, typer.Option(help="Maximum number of formulas.", min=1)] = 10,
+    limit: Annotated[int, typer.Option(help="Maximum number of formulas.", min=1, max=MOST)] = 10,
     least: Annotated[
         float, typer.Option(help="Show only formulas with at least this similarity.", min=0, max=1)
     ] = 0.0,
@@ -147,7 +147,7 @@ def similar_command(
 def behind_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A generated test.")],
     corpus: CorpusFile,
-    limit: Annotated[int, typer.Option(help="Maximum number of issues.", min=1)] = 100,
+    limit: Annotated[int, typer.Option(help="Maximum number of issues.", min=1, max=MOST)] = 100,
     json: Json = False,
 ) -> None:
     """Show the issues behind a generated test.

@@ -37,7 +37,7 @@ def import_command(
 
     The tracker and the issue number are taken from the path or the file name (z3/1014/a.smt2,
     z3_1014_0.smt2). Importing a file twice changes nothing. A file that cannot be parsed is stored with its
-    error. A formula with a sort error is stored too, but nothing is learned from it.
+    error. Of a formula with a sort error, only the well-sorted assertions are used.
     """
     require_files(paths)  # before a corpus is made
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:

@@ -11,13 +11,21 @@ import typer
 
 from solvers.registry import OLD_RELEASE, PROFILES, REFERENCES
 
+MOST = 1_000_000_000
+"""The largest number that an option takes where no smaller one makes sense."""
+
+LARGEST_SEED = 2**63 - 1
+"""DuckDB and SQLite store no larger integers."""
+
 CorpusFile = Annotated[
     Path, typer.Option("--corpus", metavar="FILE", help="The corpus, a DuckDB file.", dir_okay=True)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output.")]
 Seed = Annotated[
     int,
-    typer.Option(help="Seed number. The same seed, corpus and version give the same tests.", min=0),
+    typer.Option(
+        help="Seed number. The same seed, corpus and version give the same tests.", min=0, max=LARGEST_SEED
+    ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of parallel processes.", min=1)]
 CampaignFolder = Annotated[

@@ -22,7 +22,7 @@ from corpus.query import (
     run_query,
     write_result,
 )
-from exhume.commands.options import Json, OptionalCorpus
+from exhume.commands.options import MOST, Json, OptionalCorpus
 from exhume.screens.console import print_json, say, show, show_table
 
 
@@ -41,7 +41,7 @@ def query_command(
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Output file; required for parquet.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="Maximum number of rows.", min=1)] = 10_000,
+    limit: Annotated[int, typer.Option(help="Maximum number of rows.", min=1, max=MOST)] = 10_000,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit of the query.", min=0.1, max=86_400)
     ] = 30.0,

@@ -68,7 +68,7 @@ class EnumerationStrategy:
 
     def generate(self, start: int = 0, stop: int | None = None) -> Iterator[GeneratedTest]:
         """Yield the fillings from number ``start`` on, up to ``stop`` or the end."""
-        # Going on where the last range ended: to begin anew for each range would be quadratic.
+        # Continue where the last range ended: starting from 0 for each range would be quadratic.
         reached, plans = self._rest or (0, self._plans())
         if reached > start:
             reached, plans = 0, self._plans()

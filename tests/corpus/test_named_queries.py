@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shlex
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -658,6 +659,19 @@ def test_duplicates_fixes_and_tools(path: Path) -> None:
     ]
     tools = {row["tool"]: row["issues"] for row in records(asked(path, "reporters-tools"))}
     assert tools == {"yinyang": 2}
+
+
+def test_the_share_of_a_fixed_file_is_of_all_issues_with_known_files(path: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(path, tmp_path / "copy.duckdb"))
+    with duckdb.connect(str(copy)) as connection:
+        connection.execute(
+            """insert into issue_link select id, null, 'number', 'Z3Prover/z3#99', true, '', false
+            from issue where number = 1
+            and tracker_id = (select id from tracker where name = 'Z3Prover/z3')"""
+        )
+        connection.execute("insert into fix_file values ('Z3Prover/z3#99', 'src/api/api.cpp')")
+    [row] = records(asked(copy, "fix-files", like="%seq%"))
+    assert (row["issues"], row["share"]) == (1, 0.5)
 
 
 def test_formula_sizes(path: Path, tables: Tables) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -177,6 +178,10 @@ def test_score_and_compare(
     assert compared["comparisons"][0]["a12"] == 1.0
     assert figure.read_text().startswith("<svg xmlns=")
     assert "good and bad: log-rank p " in exhume("bugs", "compare", tmp_path / "good", tmp_path / "bad").out
+    (tmp_path / "other").mkdir()
+    second = shutil.copytree(tmp_path / "bad", tmp_path / "other" / "good")
+    said = exhume("bugs", "compare", tmp_path / "good", second, "--json").json
+    assert [row["name"] for row in said["fuzzers"]] == [str(tmp_path / "good"), str(second)]
 
 
 def test_a_release_splits_the_bugs_of_its_solver(exhume: Run) -> None:

@@ -200,6 +200,22 @@ def test_sql_may_have_line_breaks_in_place_of_blanks(exhume: Any, starter: Path)
     assert exhume("query", "select\n1", "--corpus", starter, "--json").json == [{"1": 1}]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", "theories", "--limit", 2**63),
+        ("similar", "a.smt2", "--limit", 2**63),
+        ("hunt", "--out", "h", "--seed", 2**63),
+        ("query", "theories", "--deadline", "inf"),
+    ],
+)
+def test_numbers_that_are_too_large_are_refused(
+    exhume: Any, starter: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    ended = exhume(*arguments, "--corpus", starter)
+    assert (ended.code, "less than or equal to" in " ".join(ended.err.split())) == (2, True)
+
+
 def test_query_names_what_is_missing(exhume: Any, starter: Path) -> None:
     nothing = exhume("query", "--corpus", starter)
     assert (nothing.code, "give the name of a query" in nothing.err) == (2, True)

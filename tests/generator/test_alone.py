@@ -137,7 +137,7 @@ def test_where_a_solver_alone_gives_nothing_the_tests_are_for_all() -> None:
     assert [test.index for test in tests] == list(range(2 * BLOCK * EVERY))
     assert [test.index for test in tests if test.only] == list(range(len(tests) - BLOCK, len(tests)))
     assert {test.only for test in tests} == {(), ("cvc5",)}
-    # The same whichever part of a block is asked for.
+    # The same whichever part of a block is requested.
     assert [test for index in range(len(tests)) for test in made.generate(index, index + 1)] == tests
 
 
