@@ -20,9 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from base.errors import ExhumeError
+from base.files import read_at_most
 from smtlib.reader import is_simple_symbol
 
 VERSION: Final = 1
@@ -36,7 +38,7 @@ WITNESSES: Final = "check-witnesses"
 """The settings for what a run is made on, besides the solver."""
 
 MAX_TEXT: Final = 64 << 20
-"""Longer traces are refused, in characters."""
+"""Longer traces are refused: texts in characters, files in bytes."""
 
 MAX_LINE: Final = 1 << 20
 """Longer lines are refused, in characters."""
@@ -198,6 +200,14 @@ def replace_ids(argument: str, new: dict[str, str]) -> str:
 
 
 # Reading
+
+
+def load_trace(file: Path) -> Trace:
+    """The trace in a file. Raises :class:`TraceError`, and OSError where the file cannot be read."""
+    data = read_at_most(file, MAX_TEXT)
+    if data is None:
+        raise TraceError(f"longer than {MAX_TEXT >> 20} MiB: not a trace")
+    return read_trace(data.decode("utf-8", "replace"))
 
 
 def read_trace(text: str) -> Trace:

@@ -13,10 +13,10 @@ from apifuzz.running.describing import describe
 from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
-from apifuzz.trace import MAX_TEXT, Trace, TraceError, read_trace
+from apifuzz.trace import Trace, TraceError, load_trace
 from base.errors import ExhumeError
+from base.files import put_text
 from difftest import Limits, find_solvers
-from difftest.triage.folder import read_document
 from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.store import update_finding
 from difftest.triage.transcribe import transcribe
@@ -38,12 +38,9 @@ class TraceFile:
         folder = path if path.is_dir() else None
         file = path / TRACE if folder else path
         try:
-            with file.open("rb") as handle:
-                data = handle.read(MAX_TEXT + 1)
+            return cls(load_trace(file), file, folder)
         except OSError as problem:
             raise TraceError(f"{file}: cannot be read: {problem.strerror or problem}") from problem
-        try:
-            return cls(read_trace(data.decode("utf-8", "replace")), file, folder)
         except TraceError as error:
             raise TraceError(f"{file}: {error}") from None
 
@@ -94,7 +91,7 @@ def minimise_file(
     )
     script = _write_script(source, report, setup, min(options.seconds, _SCRIPT_SECONDS))
     if source.folder:
-        with Runner(Setup(**read_document(source.folder)["setup"])) as runner:
+        with Runner(setup) as runner:
             found = describe(runner, report.trace, report.fault, options.older)
         changes = {**found.facts, "lines": list(report.lines), "complete": report.complete}
         update_finding(source.folder, changes, found.files)
@@ -108,7 +105,7 @@ def _write_script(source: TraceFile, report: Minimised, setup: Setup, seconds: f
     if script is None:
         return None
     formula, reduced = source.scripts
-    formula.write_text(script, "utf-8")
+    put_text(formula, script)
     if _reduce_script(formula, setup, seconds, reduced) is None:
         if source.folder is None:
             formula.unlink()

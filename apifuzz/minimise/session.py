@@ -26,7 +26,7 @@ from apifuzz.minimise.passes import (
 from apifuzz.running.faults import LEAK, Fault
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from apifuzz.trace import Trace, TraceError, load_trace, print_trace
 from base.files import put_text
 from difftest.errors import NotShown, writing
 from solvers.running.process import Limits
@@ -296,7 +296,7 @@ def _earlier(result: Path | None, trace: Trace) -> Trace | None:
     if result is None or not result.is_file():
         return None
     try:
-        found = read_trace(result.read_text("utf-8", "replace"))
+        found = load_trace(result)
     except (OSError, TraceError):
         return None
     return found if measure(found) < measure(trace) else None

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from apifuzz import trace as traces
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
-from apifuzz.minimise.files import _reduce_script
+from apifuzz.minimise import files
+from apifuzz.minimise.files import MinimisingOptions, TraceFile, _reduce_script, minimise_file
 from apifuzz.minimise.passes import (
     GRAINED,
     SINGLE,
@@ -29,10 +31,14 @@ from apifuzz.minimise.passes import (
     sliced,
     without,
 )
-from apifuzz.minimise.session import NotShown, OutOfTime, Work, minimise
+from apifuzz.minimise.session import NotShown, OutOfTime, Work, _earlier, minimise
 from apifuzz.run import Settings
+from apifuzz.running.faults import Fault
+from apifuzz.running.findings import Description
+from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from tests.apifuzz.filing import file_finding
 
 HERE = Path(__file__).resolve().parent
 SMALL = """exhume-trace 1 smtlib 1
@@ -306,6 +312,60 @@ def test_the_script_is_reduced_where_it_shows_the_error(tmp_path: Path) -> None:
     assert "assert" not in result.read_text()
     formula.write_text("(check-sat)\n")
     assert _reduce_script(formula, setup, 20.0, tmp_path / "c.smt2") is None
+
+
+@pytest.fixture
+def finding(tmp_path: Path) -> Path:
+    """The folder of a finding that names an engine of a stranger's."""
+    trace = read_trace("exhume-trace 1 smtlib 1\n1 new\n2 push 1\n3 pop 1\n")
+    stranger = Setup("smtlib", factory="stranger:engine", path=str(tmp_path))
+    return file_finding(tmp_path, Fault("crash", "pop", "SIGSEGV in pop"), trace, stranger)
+
+
+def minimised(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Setup]:
+    """Minimise the finding on a planted solver; the setups that it is then described on."""
+    asked: list[Setup] = []
+
+    def described(runner: Runner, *rest: object) -> Description:
+        asked.append(runner.setup)
+        return Description()
+
+    monkeypatch.setattr(files, "describe", described)
+    setup = Setup("smtlib", factory="doubles:crashes_at_first_pop", path=str(HERE))
+    options = MinimisingOptions(20.0, RUN_LIMITS, older=False)
+    minimise_file(TraceFile.read(folder), setup, options, lambda trace, checks: None)
+    assert len(read_trace((folder / "minimised.trace").read_text()).lines) == 3
+    return [setup for setup in asked if setup.factory != "doubles:crashes_at_first_pop"]
+
+
+def test_a_finding_does_not_name_what_is_started(finding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert minimised(finding, monkeypatch) == []
+
+
+def test_a_script_is_not_written_through_a_link(
+    finding: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("kept")
+    (finding / "formula.smt2").symlink_to(outside)
+    minimised(finding, monkeypatch)
+    assert outside.read_text() == "kept"
+    assert "(pop 1)" in (finding / "formula.smt2").read_text()
+
+
+def test_a_trace_that_is_too_long_is_not_read_in_part(
+    small: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longer = drawn(1)
+    monkeypatch.setattr(traces, "MAX_TEXT", len(SMALL) + 15)
+    file = tmp_path / "a.trace"
+    # Two bytes each: the characters are not too many, the bytes are.
+    file.write_text(f";{'é' * 9}\n{SMALL}", "utf-8")
+    with pytest.raises(TraceError, match="longer than"):
+        TraceFile.read(file)
+    assert _earlier(file, longer) is None
+    file.write_text(SMALL)
+    assert TraceFile.read(file).trace == _earlier(file, longer) == small
 
 
 @pytest.mark.slow
