@@ -10,7 +10,7 @@ from typing import Any
 
 import platformdirs
 
-from base.files import put_bytes
+from base.files import put_bytes, read_at_most
 
 _MAX_SIZE = 64 << 20
 
@@ -24,9 +24,9 @@ def cache_folder() -> Path:
 def load_cached(file: Path) -> dict[str, Any] | None:
     """The JSON object in ``file``; None if it is missing or unreadable."""
     with suppress(OSError, ValueError, RecursionError):
-        if file.stat().st_size <= _MAX_SIZE:
-            found = json.loads(file.read_bytes())
-            return found if isinstance(found, dict) else None
+        data = read_at_most(file, _MAX_SIZE)
+        found = None if data is None else json.loads(data)
+        return found if isinstance(found, dict) else None
     return None
 
 

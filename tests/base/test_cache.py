@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -34,6 +36,17 @@ def test_what_is_no_document_counts_as_not_there(folder: Path, content: bytes) -
     folder.mkdir()
     (folder / "a.json").write_bytes(content)
     assert cache.load_cached(folder / "a.json") is None
+
+
+def test_what_is_too_long_counts_as_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MAX_SIZE", 10)
+    folder.mkdir()
+    # The size of a pipe is 0, whatever is read from it.
+    os.mkfifo(folder / "a.json")
+    writer = Thread(target=(folder / "a.json").write_bytes, args=(b'{"a": 1234567}',))
+    writer.start()
+    assert cache.load_cached(folder / "a.json") is None
+    writer.join()
 
 
 def test_a_cache_that_cannot_be_written_is_not_used(folder: Path) -> None:
