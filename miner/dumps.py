@@ -70,7 +70,7 @@ def mine_files(
             raise
         problem = str(error)
     reports: list[TrackerReport] = []
-    for archive in loader.archives.values():
+    for archive in dict.fromkeys(loader.archives.values()):
         report = TrackerReport(archive.name, problem=problem, skipped=0 if reports else loader.skipped)
         Reading(archive, options, listener).read(report)
         reports.append(report)
@@ -83,7 +83,7 @@ def mine_starter(corpus: Corpus, progress: Tick = nothing) -> TrackerReport:
         tracker_id = Intake(corpus).add_tracker(Tracker(STARTER, "starter"))
     loader = _Loader(corpus, Listener(), None)
     archive = Archive(corpus, host_named(DEFAULT), tracker_id, STARTER)
-    loader.archives[STARTER] = archive
+    loader.archives[DEFAULT, STARTER] = archive
     with resources.as_file(resources.files("corpus") / "starter" / "issues") as folder:
         loader.load(folder)
     report = TrackerReport(STARTER)
@@ -93,12 +93,15 @@ def mine_starter(corpus: Corpus, progress: Tick = nothing) -> TrackerReport:
 
 @dataclass(slots=True)
 class _Loader:
-    """Stores the objects of files in the archives of their trackers, creating the archives as required."""
+    """Stores the objects of files in the archives of their trackers, creating the archives as required.
+
+    ``archives``: by host and by name in the files. A tracker with several names has one archive.
+    """
 
     corpus: Corpus
     listener: Listener
     place: Place | None
-    archives: dict[str, Archive] = field(default_factory=dict)
+    archives: dict[tuple[str, str], Archive] = field(default_factory=dict)
     files: int = 0
     objects: int = 0
     skipped: int = 0
@@ -127,12 +130,12 @@ class _Loader:
 
     def _load_file(self, file: Path) -> None:
         self.files += 1
-        batches: dict[str, list[tuple[RawRecord, Any]]] = {}
+        batches: dict[Archive, list[tuple[RawRecord, Any]]] = {}
         with file.open("rb") as opened:
             try:
                 for number, item in enumerate(objects_in(opened, str(file)), 1):
-                    for name, record in self._records_of(item, f"{file}, object {number}"):
-                        batches.setdefault(name, []).append((record, item))
+                    for archive, record in self._records_of(item, f"{file}, object {number}"):
+                        batches.setdefault(archive, []).append((record, item))
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
             except BadInput:
@@ -140,15 +143,15 @@ class _Loader:
                 raise
         self._store(batches)
 
-    def _store(self, batches: dict[str, list[tuple[RawRecord, Any]]]) -> None:
-        for name, batch in batches.items():
-            self.archives[name].put_records(*zip(*batch, strict=True))
+    def _store(self, batches: dict[Archive, list[tuple[RawRecord, Any]]]) -> None:
+        for archive, batch in batches.items():
+            archive.put_records(*zip(*batch, strict=True))
             self.objects += len(batch)
         batches.clear()
         self.listener.on_page("records", self.files, self.objects)
 
-    def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[str, RawRecord]]:
-        """The tracker of an object and its raw record; nothing if it is not an issue or comment, or is older
+    def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[Archive, RawRecord]]:
+        """The archive of an object and its raw record; nothing if it is not an issue or comment, or is older
         than the stored one.
         """
         named = self._tracker_of(item)
@@ -170,10 +173,12 @@ class _Loader:
                 body = json.dumps(item, ensure_ascii=False, sort_keys=True)
             except RecursionError:
                 raise BadInput(f"{where}: nested too deeply") from None
-            yield archive.name, RawRecord(key, body, 200, last_modified=stamp or None)
+            yield archive, RawRecord(key, body, 200, last_modified=stamp or None)
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
-        """The host and tracker of an object: the one that it names, the given one, or the only one so far."""
+        """The host and tracker of an object: the one that it names, the given one, or the host's only one so
+        far.
+        """
         hosts = [self.place.host] if self.place is not None else list(known_hosts().values())
         for host in hosts:
             name = host.tracker_of(item)
@@ -184,16 +189,20 @@ class _Loader:
         if self.place is not None:
             name = name or self.place.name
         elif not name:
-            name = next(iter(self.archives)) if len(self.archives) == 1 else ""
+            names = {archive.name for archive in self.archives.values() if archive.host is host}
+            name = names.pop() if len(names) == 1 else ""
         return host, name
 
     def _archive(self, host: Host, name: str) -> Archive:
         """The archive of a tracker, under its current or a former name."""
-        if name not in self.archives:
+        if (host.name, name) not in self.archives:
             known = find_tracker(self.corpus, name, [host.name])
-            tracker_id = store_tracker(self.corpus, known, known.name if known else name, host)
-            self.archives[name] = Archive(self.corpus, host, tracker_id, known.name if known else name)
-        return self.archives[name]
+            own = known.name if known else name
+            tracker_id = store_tracker(self.corpus, known, own, host)
+            same = (archive for archive in self.archives.values() if archive.tracker_id == tracker_id)
+            archive = next(same, None) or Archive(self.corpus, host, tracker_id, own)
+            self.archives[host.name, name] = archive
+        return self.archives[host.name, name]
 
     def _copy(self, connection: duckdb.DuckDBPyConnection, source: Path) -> None:
         """Copy the raw records of another corpus, unless the stored ones are newer."""

@@ -208,6 +208,25 @@ def test_objects_that_do_not_name_their_tracker_take_the_one_that_was_requested(
     assert (report.tracker, report.new_formulas) == ("ada/solver", 1)
 
 
+def test_a_dump_under_another_name_of_a_tracker_belongs_to_it(tmp_path: Path) -> None:
+    def issue(number: int, name: str = "") -> dict[str, Any]:
+        named = {"html_url": f"https://github.com/{name}/issues/{number}"} if name else {}
+        return {"number": number, "title": "segfault", "body": SCRIPT, **named}
+
+    (tmp_path / "old.json").write_text(json.dumps([issue(1, "Ada/old")]))
+    take(tmp_path / "c", tmp_path / "old.json")
+    with Corpus.open(tmp_path / "c", write=True) as corpus, corpus.transaction():
+        corpus.execute("update tracker set url = 'https://github.com/ada/new'")
+    names = ("ada/new", "Ada/old", "ada/OLD")
+    (tmp_path / "new.json").write_text(json.dumps([issue(n, name) for n, name in enumerate(names, 2)]))
+    [report] = take(tmp_path / "c", tmp_path / "new.json")
+    assert (report.tracker, report.issues_seen) == ("Ada/old", 4)
+    (tmp_path / "bare.json").write_text(json.dumps([issue(5)]))
+    [report] = take(tmp_path / "c", tmp_path / "bare.json", place="ada/old")
+    assert (report.tracker, report.issues_seen) == ("Ada/old", 5)
+    assert len(read(tmp_path / "c")["issue"]) == 5
+
+
 def test_taking_a_dump_twice_changes_nothing_and_an_older_one_neither(
     tracker: FakeTracker, tmp_path: Path
 ) -> None:
