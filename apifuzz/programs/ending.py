@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from textwrap import indent
 
 from apifuzz.programs.lines import ANSWERS, Line, only_looks
@@ -132,10 +132,9 @@ def shows(fault: Fault, text: str, code: int | None, printed: str) -> bool:
         return False
     last = text.rstrip().rpartition("\n")[2]
     # What Python says after its stack, whose lines are indented.
-    raised = printed.rstrip().splitlines()
-    while any(line.startswith("  ") for line in raised):
-        raised = raised[1:]
-    kind, _, said = (raised or [""])[0].partition(": ")
+    lines = reversed(printed.rstrip().splitlines())
+    raised = list(takewhile(lambda line: not line.startswith("  "), lines))
+    kind, _, said = (raised or [""])[-1].partition(": ")
     if last.startswith("assert "):
         return kind == "AssertionError"
     if fault.kind in (faults.REJECTED, faults.CRASH):

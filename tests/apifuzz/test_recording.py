@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -318,6 +319,13 @@ def test_what_shows_an_error() -> None:
     raising = "v1.parse()  # raises ParserError: bad text here\n"
     assert shows(Fault("print", "read-back", "x"), raising, 1, stack + "cvc5.ParserError: bad text here\n")
     assert not shows(Fault("print", "read-back", "x"), raising, 1, stack + "cvc5.ParserError: other\n")
+
+
+def test_what_a_solver_printed_before_is_read_in_one_pass() -> None:
+    printed = "  an assertion of the solver\nand a line\n" * 10_000 + "RuntimeError: no sort 7\nmore\n"
+    began = time.process_time()
+    assert shows(reported("rejected", "assert", "no sort 5"), "v1.check()\n", 1, printed)
+    assert time.process_time() - began < 2
 
 
 def program(*code: str, ending: tuple[str, ...] = ()) -> Program:
