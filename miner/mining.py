@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from urllib.parse import urlsplit
 
 from base.steps import Tick, nothing
 from corpus.intake import Intake
@@ -144,18 +145,20 @@ def mined_trackers(corpus: Corpus) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class StoredTracker:
-    """A tracker in the corpus. ``kind``: the name of its host."""
+    """A tracker in the corpus. ``kind``: the name of its host. ``url``: its page when it was last mined."""
 
     id: int
     name: str
     kind: str
+    url: str
 
 
 def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTracker | None:
     """The tracker with this current or former name, among the hosts ``kinds``."""
     rows = corpus.rows(
-        """select id, name, kind from tracker where kind in (select unnest(?::varchar[])) and
-        (lower(name) = lower(?) or ends_with(lower(coalesce(url, '')), lower('/' || ?)))
+        """select id, name, kind, coalesce(url, '') from tracker
+        where kind in (select unnest(?::varchar[])) and
+        (lower(name) = lower(?) or lower(regexp_replace(url, '^[a-z]+://[^/]+/', '')) = lower(?))
         order by lower(name) = lower(?) desc, id limit 1""",
         [list(kinds), name, name, name],
     )
@@ -163,7 +166,9 @@ def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTrack
 
 
 def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: Host, url: str = "") -> int:
-    """The id of a tracker, which is added or updated. Raises BadInput if another kind has the name."""
+    """The id of a tracker, which is added or updated. Raises BadInput if a tracker of another kind or server
+    has the name.
+    """
     with corpus.transaction():
         if known is None:
             taken = corpus.scalar("select kind from tracker where name = ?", [name])
@@ -174,6 +179,9 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
             row = Tracker(name, host.name, url or None, named_solver(name.rpartition("/")[2]))
             return Intake(corpus).add_tracker(row)
         if url:
+            server = urlsplit(known.url).hostname
+            if server not in (None, urlsplit(url).hostname):
+                raise BadInput(f"{corpus.path} has a tracker {name} of {server}: mine into another corpus")
             corpus.execute(
                 "update tracker set url = ? where id = ? and url is distinct from ?", [url, known.id, url]
             )

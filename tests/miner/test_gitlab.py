@@ -381,6 +381,19 @@ def test_two_hosts_share_a_corpus_but_not_a_name(
     assert "mine into another corpus" in capsys.readouterr().err
 
 
+def test_a_tracker_of_another_server_or_group_is_not_the_same(tmp_path: Path) -> None:
+    inner = FakeProject("tools/solver", issues=3, comments=0)
+    with serving(FakeProject(issues=3, comments=0), inner, kind=FakeGitLab) as hub:
+        for name in (NAME, "tools/solver"):
+            assert mine(tmp_path / "c", hub.url, name, host=GITLAB).tracker == name
+        with Corpus.open(tmp_path / "c", write=True) as corpus, corpus.transaction():
+            corpus.execute("update tracker set url = replace(url, 'gitlab.com', 'gitlab.example.org')")
+        before = contents(tmp_path / "c")
+        with pytest.raises(BadInput, match=r"has a tracker tools/solver of gitlab\.example\.org: mine into"):
+            mine(tmp_path / "c", hub.url, "tools/solver", host=GITLAB)
+    assert contents(tmp_path / "c") == before
+
+
 def test_a_refresh_takes_trackers_of_both_hosts(
     hub: FakeGitLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
