@@ -322,7 +322,7 @@ def test_what_shows_an_error() -> None:
 
 
 def test_what_a_solver_printed_before_is_read_in_one_pass() -> None:
-    printed = "a warning\n" * 8_000 + "  v1.check()\nRuntimeError: no sort 7\nmore\n"
+    printed = "a warning\n" * 20_000 + "  v1.check()\nRuntimeError: no sort 7\nmore\n"
     began = time.process_time()
     assert shows(reported("rejected", "assert", "no sort 5"), "v1.check()\n", 1, printed)
     assert time.process_time() - began < 2
