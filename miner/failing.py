@@ -226,7 +226,7 @@ def _derived(mine: Sequence[FormulaRun], others: Sequence[FormulaRun], title: st
     sequences = {run.answers for run in mine if len(run.answers) > 1}
     if len(sequences) == 2 and not theirs and len(set(map(len, sequences))) == 1:
         wrong, source = _odd_one(mine, title)
-        if wrong and source == "title":
+        if wrong in sequences and source == "title":
             right = next(iter(sequences - {wrong}))
             return Expected(" ".join(right), title[:200], source)
     named = expectation_in(title, "title") if ours else None

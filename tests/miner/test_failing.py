@@ -179,6 +179,13 @@ def test_of_two_runs_that_differ_in_one_answer_the_expected_one_counts() -> None
     assert formula.expected is not None and formula.expected.answer == "unsat sat"
 
 
+def test_a_run_with_fewer_answers_does_not_decide_which_of_two_others_is_right() -> None:
+    session = "$ z3 sk.max=1 a.smt2\nsat\n$ z3 qi.max=1 a.smt2\nsat\nsat\n$ z3 a.smt2\nsat\nunsat"
+    body = f"```\n{session}\n$ cat a.smt2\n{SCRIPT}\n(check-sat)\n```\n"
+    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Odd with sk.max", body)).formulas
+    assert formula.expected is None
+
+
 def test_a_banner_is_not_the_failing_run() -> None:
     body = f"```\n{SCRIPT}\n```\nI get\n```\nsat\n((a 1))\n```\nwith\n```\nYices 2.6.9\nCopyright SRI\n```\n"
     (formula,) = extract_issue(Issue("SRI-CSL/yices2", 1, "Value of a", body)).formulas
