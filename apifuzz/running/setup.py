@@ -80,14 +80,18 @@ class Setup:
         return said
 
     @classmethod
-    def of_trace(cls, trace: Trace, solver: str | None = None) -> Setup:
-        """The setup of the run that a trace is of, on ``solver`` if that is named.
+    def of_trace(cls, trace: Trace, solver: str | None = None, cross_check: str | None = None) -> Setup:
+        """The setup of the run that a trace is of, on ``solver`` and ``cross_check`` if these are named.
 
         A trace may come from a stranger: solvers that are started by a command line are taken only from the
         caller. Raises TraceError where it names one.
         """
-        other = unquote_name(trace.setting(CROSS_CHECK)) or None
-        for name in (solver is None and trace.solver, other):
-            if name and name not in ENGINES:
-                raise TraceError(f"the trace is of {name!r}: name the solver to run it on with --solver")
+        other = cross_check or unquote_name(trace.setting(CROSS_CHECK)) or None
+        named = (("--solver", solver, trace.solver), ("--cross-check", cross_check, other))
+        for option, given, name in named:
+            if given is None and name and name not in ENGINES:
+                raise TraceError(
+                    f"the trace names the solver {name!r}, which no trace may start: give it to"
+                    f" exhume apifuzz replay or minimise with {option}"
+                )
         return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")

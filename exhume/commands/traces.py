@@ -30,6 +30,14 @@ OptionalSolver = Annotated[
     str | None,
     typer.Option("--solver", metavar="SPEC", help="Solver to use.  [default: the solver of the trace]"),
 ]
+OptionalCrossCheck = Annotated[
+    str | None,
+    typer.Option(
+        "--cross-check",
+        metavar="SPEC",
+        help="Second solver, to compare answers with.  [default: the one that the trace names]",
+    ),
+]
 Older = Annotated[
     bool, typer.Option("--older/--no-older", help="Check which older releases (fetched with pip) also fail.")
 ]
@@ -38,6 +46,7 @@ Older = Annotated[
 def replay_command(
     file: TraceArgument,
     solver: OptionalSolver = None,
+    cross_check: OptionalCrossCheck = None,
     limit: RunLimit = RUN_LIMITS.seconds,
     json: Json = False,
 ) -> None:
@@ -46,7 +55,7 @@ def replay_command(
     Exit code 1: the calls end in an error.
     """
     trace = TraceFile.read(file).trace
-    setup = Setup.of_trace(trace, solver)
+    setup = Setup.of_trace(trace, solver, cross_check)
     with Runner(setup) as runner:
         result = runner.replay(print_trace(trace), limits_of(limit), fresh=True)
     if result.outcome == "trace":
@@ -91,6 +100,7 @@ def _show_replay(result: RunResult) -> None:
 def minimise_command(
     target: TraceArgument,
     solver: OptionalSolver = None,
+    cross_check: OptionalCrossCheck = None,
     duration: Annotated[
         str, typer.Option("--time", metavar="DURATION", help="Stop after this wall time: 90s, 5m, 1h.")
     ] = "5m",
@@ -105,13 +115,17 @@ def minimise_command(
     SMT-LIB text shows the error as well, a script is written too. Repeat the command to resume.
     """
     options = MinimisingOptions(parse_duration(duration), limits_of(limit), jobs, older)
-    document = minimise_trace(target, solver, options, json)
+    document = minimise_trace(target, solver, options, json, cross_check)
     if json:
         print_json(document)
 
 
 def minimise_trace(
-    target: Path, solver: str | None, options: MinimisingOptions, quiet: bool
+    target: Path,
+    solver: str | None,
+    options: MinimisingOptions,
+    quiet: bool,
+    cross_check: str | None = None,
 ) -> dict[str, Any]:
     """Minimise a trace, beside the file or in the finding's folder; then its script, if that shows the
     error. Returns the JSON document; prints the result unless ``quiet``.
@@ -126,7 +140,8 @@ def minimise_trace(
             shortest = len(smaller.lines)
             say(f"{shortest} calls after {checks} checks")
 
-    report, script = minimise_file(source, Setup.of_trace(source.trace, solver), options, tell)
+    setup = Setup.of_trace(source.trace, solver, cross_check)
+    report, script = minimise_file(source, setup, options, tell)
     document = {**report.to_json(), "result": str(source.result), "script": script and str(script)}
     if quiet:
         return document

@@ -313,14 +313,17 @@ def test_a_setup_stands_in_its_trace(honest: Runner) -> None:
     text = "exhume-trace 1 bitwuzla 1\n" + "".join(f"set {n} {v}\n" for n, v in setup.settings())
     assert Setup.of_trace(read_trace(text)) == setup
     assert Setup.of_trace(read_trace(text), "z3").solver == "z3"
+    assert Setup.of_trace(read_trace(text), None, "z3") == replace(setup, cross_check="z3")
 
 
 @pytest.mark.parametrize("line", ["|sh=rm -rf x|", "elsewhere"])
 def test_a_strangers_trace_starts_no_program(line: str) -> None:
     with pytest.raises(TraceError, match="--solver"):
-        Setup.of_trace(read_trace(f"exhume-trace 1 {line} 1\n"))
-    with pytest.raises(TraceError, match="--solver"):
-        Setup.of_trace(read_trace(f"exhume-trace 1 z3 1\nset cross-check {line}\n"))
+        Setup.of_trace(read_trace(f"exhume-trace 1 {line} 1\n"), None, "cvc5")
+    other = read_trace(f"exhume-trace 1 z3 1\nset cross-check {line}\n")
+    with pytest.raises(TraceError, match="--cross-check"):
+        Setup.of_trace(other, "cvc5")
+    assert Setup.of_trace(other, None, "a=b").specs == ("z3", "a=b")
 
 
 # Campaigns

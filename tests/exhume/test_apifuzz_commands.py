@@ -50,7 +50,7 @@ def pops_break(monkeypatch: pytest.MonkeyPatch) -> None:
             return Setup(solver, factory="doubles:crashes_at_first_pop", path=doubles)
 
         @classmethod
-        def of_trace(cls, trace: Any, solver: str | None = None) -> Any:
+        def of_trace(cls, trace: Any, *given: Any) -> Any:
             return Setup(trace.solver, factory="doubles:crashes_at_first_pop", path=doubles)
 
     monkeypatch.setattr(apifuzz, "Setup", Doubled)
@@ -105,6 +105,11 @@ def test_what_is_found_is_shown_replayed_and_minimised(exhume: Any, tmp_path: Pa
 def test_a_trace_is_replayed(exhume: Any, trace: Path) -> None:
     ended = exhume("apifuzz", "replay", trace, "--solver", "bitwuzla")
     assert (ended.code, ended.out) == (0, "sat\ndone: 8 calls, no error\n")
+    trace.write_text(TRACE.replace("\n", "\nset cross-check |a=b|\n", 1))
+    assert "--cross-check" in exhume("apifuzz", "replay", trace, "--solver", "bitwuzla").err
+    ended = exhume("apifuzz", "replay", trace, "--cross-check", "bitwuzla")
+    assert (ended.code, ended.out) == (0, "sat\ndone: 8 calls, no error\n")
+    trace.write_text(TRACE)
     document = exhume("apifuzz", "replay", trace, "--json").json
     assert (document["outcome"], document["answers"], document["fault"]) == ("done", ["unknown"], None)
 
