@@ -130,12 +130,15 @@ class _Loader:
 
     def _load_file(self, file: Path) -> None:
         self.files += 1
-        batches: dict[Archive, list[tuple[RawRecord, Any]]] = {}
+        batches: dict[Archive, dict[str, tuple[RawRecord, Any]]] = {}
         with file.open("rb") as opened:
             try:
                 for number, item in enumerate(objects_in(opened, str(file)), 1):
                     for archive, record in self._records_of(item, f"{file}, object {number}"):
-                        batches.setdefault(archive, []).append((record, item))
+                        if record.request in batches.get(archive, ()):
+                            self._store(batches)  # a version must be stored before the next one
+                        if _is_current(archive, record):
+                            batches.setdefault(archive, {})[record.request] = record, item
                     if sum(map(len, batches.values())) >= _RECORDS_AT_ONCE:
                         self._store(batches)
             except BadInput:
@@ -143,17 +146,15 @@ class _Loader:
                 raise
         self._store(batches)
 
-    def _store(self, batches: dict[Archive, list[tuple[RawRecord, Any]]]) -> None:
+    def _store(self, batches: dict[Archive, dict[str, tuple[RawRecord, Any]]]) -> None:
         for archive, batch in batches.items():
-            archive.put_records(*zip(*batch, strict=True))
+            archive.put_records(*zip(*batch.values(), strict=True))
             self.objects += len(batch)
         batches.clear()
         self.listener.on_page("records", self.files, self.objects)
 
     def _records_of(self, item: dict[str, Any], where: str) -> Iterator[tuple[Archive, RawRecord]]:
-        """The archive of an object and its raw record; nothing if it is not an issue or comment, or is older
-        than the stored one.
-        """
+        """The archive of an object and its raw record; nothing if it is not an issue or comment."""
         named = self._tracker_of(item)
         if named is None:
             self.skipped += 1
@@ -167,13 +168,11 @@ class _Loader:
             return
         key = f"dump:issues/{number}" if isinstance(found, Issue) else f"dump:comments/{found.id}"
         stamp = "" if found.updated_at is None else str(found.updated_at)
-        known = archive.pages.get(key)
-        if known is None or (known.last_modified or "") <= stamp:
-            try:
-                body = json.dumps(item, ensure_ascii=False, sort_keys=True)
-            except RecursionError:
-                raise BadInput(f"{where}: nested too deeply") from None
-            yield archive, RawRecord(key, body, 200, last_modified=stamp or None)
+        try:
+            body = json.dumps(item, ensure_ascii=False, sort_keys=True)
+        except RecursionError:
+            raise BadInput(f"{where}: nested too deeply") from None
+        yield archive, RawRecord(key, body, 200, last_modified=stamp or None)
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
         """The host and tracker of an object: the one that it names, the given one, or the host's only one so
@@ -237,6 +236,12 @@ class _Loader:
             archive.put_records(records, [decoded(record.body) for record in records])
             self.objects += len(records)
             self.listener.on_page("records", self.files, self.objects)
+
+
+def _is_current(archive: Archive, record: RawRecord) -> bool:
+    """Whether a record is not older than the stored one."""
+    known = archive.pages.get(record.request)
+    return known is None or (known.last_modified or "") <= (record.last_modified or "")
 
 
 def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:

@@ -247,6 +247,21 @@ def test_taking_a_dump_twice_changes_nothing_and_an_older_one_neither(
     assert contents(tmp_path / "c") == before
 
 
+def test_of_two_versions_in_one_file_the_newer_counts_and_no_comment_is_lost(
+    tracker: FakeTracker, tmp_path: Path
+) -> None:
+    whole = printed_by_gh(tracker)
+    older = [one | {"updatedAt": "2001-01-01T00:00:00Z", "title": "older"} for one in whole]
+    bare = [one | {"comments": []} for one in whole]
+    (tmp_path / "one.json").write_text(json.dumps(whole))
+    (tmp_path / "all.json").write_text(json.dumps([*whole, *older, *bare]))
+    for name in ("one", "all"):
+        take(tmp_path / name, tmp_path / f"{name}.json")
+        with Corpus.open(tmp_path / name, write=True) as corpus:
+            replay_tracker(corpus, "ada/solver", ALL)
+    assert read(tmp_path / "all") == read(tmp_path / "one")
+
+
 def test_a_dump_with_fewer_fields_takes_no_comments_away(tracker: FakeTracker, tmp_path: Path) -> None:
     whole = printed_by_gh(tracker)
     (tmp_path / "dump.json").write_text(json.dumps(whole))
