@@ -105,7 +105,7 @@ class Archive:
             kept = self._intake.add_raw_records(self.tracker_id, lost)
             added = self._intake.add_raw_records(self.tracker_id, records)
         for record, row in zip(lost, kept, strict=True):
-            self._forget(self.pages[record.request.partition("~")[0]].record_id)
+            self._forget(self.pages[record.request.rpartition("~")[0]].record_id)
             self._index(record.request, 200, Page(row.id, None, None, None), decoded(record.body))
         for record, row, one in zip(records, added, data, strict=True):
             page = Page(row.id, record.etag, record.last_modified, record.next)
@@ -114,20 +114,25 @@ class Archive:
     def _lost(self, record: RawRecord, data: Any) -> RawRecord | None:
         """The earlier answer to a request, under another name, if it has items that the new one lacks."""
         request = record.request
-        known = self.pages.get(request)
-        if known is None or record.status != 200 or request.startswith("https://"):
+        if request not in self.pages or record.status != 200 or request.startswith("https://"):
             return None
-        row = self.corpus.rows(
-            """select body, etag, fetched_at from raw_record join text on text.id = text_id
-            where raw_record.id = ?""",
-            [known.record_id],
-        )
-        if not row or self._items(decoded(row[0][0])) <= self._items(data):
+        body, etag, fetched = self._stored(request)
+        if self._items(decoded(body)) <= self._items(data):
             return None
         place = 1
-        while f"{request}~{place}" in self.pages:
+        # An equal answer may be kept already.
+        while (name := f"{request}~{place}") in self.pages and self._stored(name)[0] != body:
             place += 1
-        return RawRecord(f"{request}~{place}", row[0][0], 200, row[0][1], None, row[0][2])
+        return RawRecord(name, body, 200, etag, None, fetched)
+
+    def _stored(self, request: str) -> tuple[str, str | None, datetime | None]:
+        """The body of a stored record, its ETag, and when it was fetched."""
+        [row] = self.corpus.rows(
+            """select coalesce(body, ''), etag, fetched_at from raw_record left join text on text.id = text_id
+            where raw_record.id = ?""",
+            [self.pages[request].record_id],
+        )
+        return row[0], row[1], row[2]
 
     def _items(self, data: Any) -> set[int | tuple[int, int]]:
         """The keys of the issues and comments in an answer."""

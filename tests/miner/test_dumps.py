@@ -262,6 +262,17 @@ def test_of_two_versions_in_one_file_the_newer_counts_and_no_comment_is_lost(
     assert read(tmp_path / "all") == read(tmp_path / "one")
 
 
+def test_two_dumps_in_turn_keep_each_version_once(tracker: FakeTracker, tmp_path: Path) -> None:
+    whole = printed_by_gh(tracker)
+    (tmp_path / "whole.json").write_text(json.dumps(whole))
+    (tmp_path / "bare.json").write_text(json.dumps([one | {"comments": []} for one in whole]))
+    kept = []
+    for name in ("whole.json", "bare.json") * 2:
+        take(tmp_path / "c", tmp_path / name)
+        kept.append(len(contents(tmp_path / "c")["raw_record"]))
+    assert kept == [28, 56, 56, 56]
+
+
 def test_a_dump_with_fewer_fields_takes_no_comments_away(tracker: FakeTracker, tmp_path: Path) -> None:
     whole = printed_by_gh(tracker)
     (tmp_path / "dump.json").write_text(json.dumps(whole))

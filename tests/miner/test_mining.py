@@ -26,12 +26,14 @@ from miner.attachments import AttachedFile
 from miner.crawl import Crawler, TrackerGone
 from miner.errors import BadInput, Unreachable
 from miner.hosts import locate
+from miner.hosts.http import Answer
 from miner.mining import (
     Listener,
     MineOptions,
     NothingStored,
     mined_trackers,
     replay_tracker,
+    store_tracker,
 )
 from miner.storing import Storer, TrackerReport, prepare
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
@@ -356,6 +358,20 @@ def test_an_item_lost_from_the_last_page_stays_in_the_raw_records(
     before = contents(tmp_path / "c")
     replay(tmp_path / "c", everything=True)
     assert contents(tmp_path / "c") == before
+
+
+def test_a_lost_item_of_an_older_answer_is_kept_too(tmp_path: Path) -> None:
+    def issues(*numbers: int) -> list[dict[str, object]]:
+        return [{"number": n, "title": str(n), "updated_at": f"2024-01-0{n}T00:00:00Z"} for n in numbers]
+
+    with Corpus.open(tmp_path / "c", write=True) as corpus:
+        tracker_id = store_tracker(corpus, None, "ada/solver", GITHUB)
+        archive = Archive(corpus, GITHUB, tracker_id, "ada/solver")
+        request = archive.prefix + GITHUB.lists[0].request()
+        for name, data in ((request, issues(1, 2)), (f"{request}~1", issues(3)), (f"{request}~1", issues(4))):
+            archive.put(name, Answer(200, json.dumps(data), data=data))
+        assert archive.numbers() == [1, 2, 3, 4]
+        assert Archive(corpus, GITHUB, tracker_id, "ada/solver").issues == archive.issues
 
 
 def replay(path: Path, everything: bool = False) -> int:
