@@ -35,6 +35,7 @@ _CALL = re.compile(r"(?:\A\w+ = )?(?:\w+\.)*(\w+)\(")
 # The command, where that is what is said to a solver.
 _SAID_CALL = re.compile(r"(?:\A\w+ = )?\w+\.ask(?:_perhaps)?\(['\"]\(([\w-]+)")
 _SETTLED = ("print(", "assert ")
+_LANGUAGES = {"smt2": "smt2", "py": "python"}
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ class CallsFolder(FindingFolder):
     @property
     def reproduction(self) -> tuple[str, str]:
         """What shows it best, as file name and text: a program, a script, or the trace."""
-        for name in (SCRIPT, REDUCED, FORMULA, MINIMISED):
+        scripts = (REDUCED, FORMULA) if self.text_shows else ()
+        for name in (SCRIPT, *scripts, MINIMISED):
             if text := read_some(self.path / name):
                 return name, text
         return TRACE, self.calls
@@ -187,8 +189,8 @@ class CallsFolder(FindingFolder):
 
     @property
     def language(self) -> str:
-        """The language of that."""
-        return "smt2" if self.text_shows else "python"
+        """The language of that: ``smt2``, ``python``, or ``text`` for a trace."""
+        return _LANGUAGES.get(self.input_file.rpartition(".")[2], "text")
 
     @property
     def options(self) -> Sequence[str]:

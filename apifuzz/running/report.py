@@ -32,9 +32,7 @@ class CallsWriter(Writer):
 
     def _input(self) -> str:
         """The script if that shows it, else the program; the trace where there is neither."""
-        file = self.found.input_file
-        known = {"smt2": "smt2", "py": "python"}
-        return self._block(self.found.shown_text, known.get(file.rpartition(".")[2], "text"), file)
+        return self._block(self.found.shown_text, self.found.language, self.found.input_file)
 
     def _runs(self) -> list[tuple[str, str, str]]:
         printed, ending = self.found.printed("")

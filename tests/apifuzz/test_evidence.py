@@ -236,6 +236,28 @@ def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pyte
         FindingFolder.read(path)
 
 
+def test_the_language_is_that_of_the_file_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "find_solver", missing)
+    fault = Fault("crash", "check-sat", "SIGSEGV in check-sat")
+    script, formula = {"script.py": "import z3\n"}, {"formula.smt2": "(check-sat)\n"}
+    for number, (files, shows, file, language) in enumerate(
+        [
+            ({**script, **formula}, True, "formula.smt2", "smt2"),
+            ({**script, **formula}, False, "script.py", "python"),
+            # A script that does not show it is not the input of a report.
+            (formula, False, "minimised.trace", "text"),
+        ]
+    ):
+        (tmp_path / str(number)).mkdir()
+        described = Description({"text_shows": shows}, files)
+        path = file_finding(tmp_path / str(number), fault, CALLS, Setup("z3"), described)
+        found = FindingFolder.read(path)
+        assert (found.input_file, found.language) == (file, language)
+        assert f"```{language}\n" in (path / "report.md").read_text()
+
+
 def test_text_comes_first_where_it_shows_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "find_solver", missing)
     files = {"script.py": "import z3\n", "formula.smt2": "(set-option :auto_config false)\n(check-sat)\n"}
