@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import tomllib
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -135,6 +137,14 @@ def test_the_default_model_is_whole() -> None:
 def test_the_page_shows_the_model_as_it_is() -> None:
     page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
     assert table(default_model(TextEngine())) in page
+
+
+def test_the_page_lists_the_kinds_of_wrong_results() -> None:
+    page = (ROOT / "docs" / "apifuzz.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith("| a result is wrong |"))
+    known = tomllib.loads((ROOT / "apifuzz" / "running" / "classes.toml").read_text("utf-8"))
+    others = {"crash", "rejected", "leak", "internal"}
+    assert set(re.findall("`([a-z]+)`", row)) - {"fault"} == set(known) - others
 
 
 def test_the_picture_is_of_the_model_as_it_is() -> None:
