@@ -178,14 +178,17 @@ class Archive:
                 self._versions[key] = rank, record_id
 
     def _place(self, request: str) -> _Place:
-        """The position of a page in its list: whether it is a current answer, start date, page number."""
+        """The position of a page in its list: whether it is a current answer (-1 if a newer one replaced it),
+        start date, page number.
+        """
         address, mark, _ = request.partition("~")
         asked = parse_qs(urlsplit(address).query)
         since = next((asked[one.since][0] for one in self.host.lists if one.since in asked), "")
         number = asked.get("page", ["1"])[0]
         # The census only serves to find deleted issues.
         behind = mark or "?" not in address or address.startswith(self.prefix + self.host.census.request())
-        return 0 if behind else 1, "" if behind else since, int(number) if number.isdecimal() else 1
+        current = -1 if mark else 0 if behind else 1
+        return current, "" if behind else since, int(number) if number.isdecimal() else 1
 
     def thread(self, number: int) -> Issue:
         """An issue with all its comments. Raises KeyError if there is no such issue."""

@@ -281,6 +281,10 @@ def test_a_dump_with_fewer_fields_takes_no_comments_away(tracker: FakeTracker, t
     (tmp_path / "dump.json").write_text(json.dumps([one | {"comments": []} for one in whole]))
     take(tmp_path / "c", tmp_path / "dump.json")
     assert read(tmp_path / "c") == before
+    stored = contents(tmp_path / "c")
+    with Corpus.open(tmp_path / "c", write=True) as corpus:
+        replay_tracker(corpus, "ada/solver", ALL)
+    assert contents(tmp_path / "c") == stored
 
 
 @pytest.mark.thorough
