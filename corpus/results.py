@@ -42,14 +42,14 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
     """Store a hunt's batch and findings in one transaction; returns how many findings were new.
 
     A finding with a known class, solver and key is not stored again, and an equal batch is reused, so that a
-    campaign can store its findings one by one.
+    campaign can store its findings one by one. Findings with the same index must have the same text.
     """
     now = datetime.now(UTC).replace(tzinfo=None)
     solvers = {f: solver_id(corpus, f.spec, f.solver_version) for f in found}
     known = set(corpus.rows("select class, solver_id, key from finding"))
     new = [f for f in found if (f.finding_class, solvers[f], f.key) not in known]
     with corpus.transaction():
-        batch_id = _batch_id(corpus, batch, now)
+        batch_id = _batch_id(corpus, batch, new, now)
         texts = corpus.add_texts([f.text for f in new])
         tests: dict[int, int] = dict(corpus.rows("select index, id from test where batch_id = ?", [batch_id]))
         rows = []
@@ -81,14 +81,19 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
     return len(new)
 
 
-def _batch_id(corpus: Corpus, batch: BatchRecord, now: datetime) -> int:
-    """The id of the batch, which is added unless an equal one is stored."""
+def _batch_id(corpus: Corpus, batch: BatchRecord, new: Sequence[FoundRecord], now: datetime) -> int:
+    """The id of the batch, which is added unless an equal one is stored.
+
+    A batch that has another test at the index of a finding is of a hunt with other options, and not equal.
+    """
     solvers = list(batch.solvers)
     said = [batch.strategy, batch.seed, batch.version, batch.fingerprint, solvers]
     found = corpus.scalar(
         "select max(id) from batch where strategy = ? and seed = ? and version = ?"
-        " and corpus_fingerprint = ? and solvers = ?",
-        said,
+        " and corpus_fingerprint = ? and solvers = ? and id not in (select batch_id from test join"
+        " (select unnest(?::integer[]) as place, unnest(?::varchar[]) as hash) on place = index"
+        " where sha256 <> hash)",
+        [*said, [f.index for f in new], [digest(f.text) for f in new]],
     )
     if found is not None:
         return int(found)
