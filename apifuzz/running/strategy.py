@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import structs
 
-from apifuzz.engines import ENGINES, EngineMissing
+from apifuzz.engines import MODULES, EngineMissing
 from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
 from apifuzz.running.examine import QUICK_SECONDS, examine
@@ -34,7 +34,6 @@ from difftest.campaign.executor import Confirmation, ConfirmTask, RunTask
 from difftest.oracles.base import Candidate
 from difftest.triage.ledger import Entry
 from generator.strategy import GeneratedTest
-from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 
@@ -224,11 +223,10 @@ def strategy_for(solvers: Sequence[str], seed: int, out: Path, corpus: Path | No
     """API fuzzing of the installed ones of these solvers: of each, with its witnesses re-checked, and of the
     first two, with their answers compared. EngineMissing where none has an interface here.
     """
-    names = [name for name in dict.fromkeys(solvers) if name in ENGINES and name in PROFILES]
+    names = [name for name in dict.fromkeys(solvers) if name in MODULES]
     if not names:
-        raise EngineMissing(
-            f"strategy {STRATEGY} makes calls to {', '.join(ENGINES)}: none of them is a solver of this hunt"
-        )
+        any_of = f"{', '.join(MODULES[:-1])} or {MODULES[-1]}"
+        raise EngineMissing(f"strategy {STRATEGY} needs {any_of}: name one with --solver, without a release")
     setups = [Setup(name, None, True) for name in names]
     if len(names) > 1:
         setups.append(Setup(names[0], names[1], True))
