@@ -23,6 +23,7 @@ from corpus.records import Issue, RawRecord, Tracker
 from corpus.store import Corpus, connect, sql_text
 from miner.archive import Archive, decoded
 from miner.errors import BadInput
+from miner.fixes import store_files
 from miner.hosts import DEFAULT, Place, host_named, known_hosts
 from miner.hosts.host import Host
 from miner.json_stream import objects_in
@@ -73,6 +74,7 @@ def mine_files(
     for archive in dict.fromkeys(loader.archives.values()):
         report = TrackerReport(archive.name, problem=problem, skipped=0 if reports else loader.skipped)
         Reading(archive, options, listener).read(report)
+        store_files(archive)
         reports.append(report)
     return reports
 

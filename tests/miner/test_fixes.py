@@ -11,6 +11,7 @@ import pytest
 from corpus.query import find_query, run_query
 from corpus.store import Corpus
 from miner.archive import Archive
+from miner.dumps import mine_files
 from miner.errors import Denied
 from miner.fixes import fetch_files
 from miner.hosts import host_named
@@ -84,6 +85,9 @@ def test_each_fix_is_requested_once_and_only_of_this_tracker(hub: FakeGitHub, tm
             corpus.execute("delete from fix_file")
         replay_tracker(corpus, "ada/solver")
     assert stored(path) == FILES
+    with Corpus.open(tmp_path / "copy.duckdb", write=True) as corpus:
+        mine_files(corpus, path)
+    assert stored(tmp_path / "copy.duckdb") == FILES
 
 
 def test_a_run_makes_a_bounded_number_of_requests(hub: FakeGitHub, tmp_path: Path) -> None:
