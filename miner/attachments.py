@@ -293,7 +293,6 @@ def _drain(read: Callable[[int], bytes], budget: _Budget) -> bytes:
 
 def _packed(kind: str) -> Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]:
     def unpack(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
-        budget.member()
         base = name.rpartition("/")[2]
         for suffix, other in ((".tgz", ".tar"), (".tbz2", ".tar"), (".txz", ".tar"), (f".{kind}", "")):
             if base.lower().endswith(suffix):
@@ -305,17 +304,22 @@ def _packed(kind: str) -> Callable[[str, bytes, _Budget], Iterator[tuple[str, by
 
 
 def _inflated(kind: str, data: bytes, budget: _Budget) -> bytes:
-    inflater: Any = _INFLATERS[kind]()
+    """The content of all compressed streams in a file, one after the other; each counts as a member."""
     parts: list[bytes] = []
     rest = data
-    while not inflater.eof:
-        part = inflater.decompress(rest, _CHUNK)
-        # zlib returns the input that it has not read yet; the others keep it.
-        rest = getattr(inflater, "unconsumed_tail", b"")
-        if not part and not rest:
-            break
-        budget.take(len(part))
-        parts.append(part)
+    while rest.startswith(_MARKS[kind]):
+        budget.member()
+        inflater: Any = _INFLATERS[kind]()
+        while not inflater.eof:
+            part = inflater.decompress(rest, _CHUNK)
+            # zlib returns the input that it has not read yet; the others keep it.
+            rest = getattr(inflater, "unconsumed_tail", b"")
+            if not part and not rest:
+                break
+            budget.take(len(part))
+            parts.append(part)
+        # Zeros may fill up a stream.
+        rest = inflater.unused_data.lstrip(b"\0")
     return b"".join(parts)
 
 

@@ -10,7 +10,7 @@ import json
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -163,6 +163,17 @@ def test_faults_are_waited_out_and_a_missing_file_is_recorded(hub: FakeGitHub) -
 )
 def test_archives_are_taken_apart(name: str, data: bytes, names: list[str]) -> None:
     assert read(name, data) == [(inner, SCRIPT) for inner in names]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_all_streams_of_a_file_are_read(pack: Callable[[bytes], bytes]) -> None:
+    half = len(SCRIPT) // 2
+    streams = [pack(SCRIPT[:half].encode()), pack(SCRIPT[half:].encode())]
+    name = {"gzip": "a.smt2.gz", "bz2": "a.smt2.bz2", "lzma": "a.smt2.xz"}[pack.__module__]
+    for between, after in ((b"", b""), (b"\0" * 4, b"junk")):
+        assert read(name, streams[0] + between + streams[1] + after) == [(f"{name}/a.smt2", SCRIPT)]
+    assert read(name, streams[0] * (LIMITS.members + 1)) == []
+    assert read(name, b"".join(pack(b"0" * (1 << 20)) for _ in range(3))) == []
 
 
 def test_names_of_members_are_labels_and_no_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
