@@ -175,7 +175,7 @@ def to_markdown(
     for folder in ordered[:_MOST_SHOWN]:
         lines += ["", f"<details><summary>{plain(title_of(folder))}</summary>", ""]
         lines += [plain(folder.reason), ""] if folder.reason else []
-        lines += [fenced(_cut(folder.reproduction[1]), "smt2"), ""]
+        lines += [fenced(_cut(folder.reproduction[1]), folder.language), ""]
         lines += [fenced(text, "console") for text in _printed(folder)]
         lines += ["", f"Folder: {inline(_address(folder, campaign))}", "", "</details>"]
     return "\n".join(lines) + "\n"

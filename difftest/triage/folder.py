@@ -421,7 +421,7 @@ class FindingFolder:
 
     @property
     def language(self) -> str:
-        """The language of that: ``smt2`` or ``python``."""
+        """The language of that: ``smt2``, ``python`` or ``text``."""
         return "smt2"
 
     @property

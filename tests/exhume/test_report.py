@@ -84,7 +84,7 @@ def is_harmless(page: Page) -> bool:
     return (
         not page.tags & {"script", "iframe", "img", "object", "embed", "link", "base", "form"}
         and not [name for name, _ in page.attributes if name.startswith("on")]
-        and all(value is not None and re.match(r"#|findings/[^/]+/report\.md\Z", value) for value in loads)
+        and all(value is not None and re.match(r"#|\./findings/[^/]+/report\.md\Z", value) for value in loads)
     )
 
 
