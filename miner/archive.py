@@ -8,10 +8,11 @@ object of a dump, keyed ``dump:issues/12`` or ``dump:comments/34``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -99,7 +100,8 @@ class Archive:
 
     def put_records(self, records: Sequence[RawRecord], data: Sequence[Any]) -> None:
         """Store several records, each with its decoded body, in one transaction, and index them."""
-        replaced = [self._lost(record, one) for record, one in zip(records, data, strict=True)]
+        taken = {record.request for record in records}
+        replaced = [self._lost(record, one, taken) for record, one in zip(records, data, strict=True)]
         lost = [record for record in replaced if record is not None]
         with self.corpus.transaction():
             kept = self._intake.add_raw_records(self.tracker_id, lost)
@@ -111,18 +113,19 @@ class Archive:
             page = Page(row.id, record.etag, record.last_modified, record.next)
             self._index(record.request, record.status or 200, page, one)
 
-    def _lost(self, record: RawRecord, data: Any) -> RawRecord | None:
-        """The earlier answer to a request, under another name, if it has items that the new one lacks."""
+    def _lost(self, record: RawRecord, data: Any, taken: Set[str]) -> RawRecord | None:
+        """The earlier answer to a request, under a name that is not in ``taken``, if it has items that the new
+        one lacks.
+        """
         request = record.request
         if request not in self.pages or record.status != 200 or request.startswith("https://"):
             return None
         body, etag, fetched = self._stored(request)
         if self._items(decoded(body)) <= self._items(data):
             return None
-        place = 1
+        names = (f"{request}~{place}" for place in count(1) if f"{request}~{place}" not in taken)
         # An equal answer may be kept already.
-        while (name := f"{request}~{place}") in self.pages and self._stored(name)[0] != body:
-            place += 1
+        name = next(name for name in names if name not in self.pages or self._stored(name)[0] == body)
         return RawRecord(name, body, 200, etag, None, fetched)
 
     def _stored(self, request: str) -> tuple[str, str | None, datetime | None]:

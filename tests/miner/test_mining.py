@@ -19,14 +19,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import CorpusLocked
-from corpus.records import Comment, Issue
+from corpus.records import Comment, Issue, RawRecord
 from corpus.store import Corpus
 from miner.archive import Archive
 from miner.attachments import AttachedFile
 from miner.crawl import Crawler, TrackerGone
 from miner.errors import BadInput, Unreachable
 from miner.hosts import locate
-from miner.hosts.http import Answer
 from miner.mining import (
     Listener,
     MineOptions,
@@ -360,17 +359,23 @@ def test_an_item_lost_from_the_last_page_stays_in_the_raw_records(
     assert contents(tmp_path / "c") == before
 
 
-def test_a_lost_item_of_an_older_answer_is_kept_too(tmp_path: Path) -> None:
+def test_lost_items_are_kept_beside_and_in_older_answers(tmp_path: Path) -> None:
     def issues(*numbers: int) -> list[dict[str, object]]:
         return [{"number": n, "title": str(n), "updated_at": f"2024-01-0{n}T00:00:00Z"} for n in numbers]
+
+    def put(archive: Archive, answers: dict[str, list[dict[str, object]]]) -> None:
+        records = [RawRecord(name, json.dumps(data), 200) for name, data in answers.items()]
+        archive.put_records(records, list(answers.values()))
 
     with Corpus.open(tmp_path / "c", write=True) as corpus:
         tracker_id = store_tracker(corpus, None, "ada/solver", GITHUB)
         archive = Archive(corpus, GITHUB, tracker_id, "ada/solver")
         request = archive.prefix + GITHUB.lists[0].request()
-        for name, data in ((request, issues(1, 2)), (f"{request}~1", issues(3)), (f"{request}~1", issues(4))):
-            archive.put(name, Answer(200, json.dumps(data), data=data))
-        assert archive.numbers() == [1, 2, 3, 4]
+        older = f"{request}~1"
+        put(archive, {request: issues(1, 2)})
+        put(archive, {request: issues(1, 3), older: issues(4)})  # as another corpus has them
+        put(archive, {older: issues(5)})
+        assert archive.numbers() == [1, 2, 3, 4, 5]
         assert Archive(corpus, GITHUB, tracker_id, "ada/solver").issues == archive.issues
 
 
