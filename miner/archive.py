@@ -114,8 +114,8 @@ class Archive:
             self._index(record.request, record.status or 200, page, one)
 
     def _lost(self, record: RawRecord, data: Any, taken: Set[str]) -> RawRecord | None:
-        """The earlier answer to a request, under a name that is not in ``taken``, if it has items that the new
-        one lacks.
+        """The earlier answer to a request, under a name that is not in ``taken``, if it has items that the
+        new one lacks.
         """
         request = record.request
         if request not in self.pages or record.status != 200 or request.startswith("https://"):
