@@ -479,11 +479,21 @@ def _text_of(term: Term) -> str | None:
 
 
 def _stores(array: Term) -> tuple[Term, dict[Term, Term]]:
-    """What the stores of an array in its one form are over, and the stores."""
+    """What the stores of an array in its one form are over, and the stores, as far as their indices are
+    known to differ: the base may begin with a store that one of them may overwrite.
+    """
     entries: dict[Term, Term] = {}
+    composed: list[Term] = []
     while _head(array) == "store":
-        array, index, element = array.args
-        entries.setdefault(index, element)
+        below, index, element = array.args
+        if index not in entries:
+            # Two scalars differ: comparing all of them takes long in a long chain.
+            is_scalar = _is_scalar(index)
+            if not all(_differ(index, known) for known in (composed if is_scalar else entries)):
+                break
+            entries[index] = element
+            composed += [] if is_scalar else [index]
+        array = below
     return array, entries
 
 

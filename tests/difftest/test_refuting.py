@@ -69,6 +69,8 @@ OPEN = [
     ("a", "b"),
     ("(store x a 1)", "(store x b 1)"),
     ("(store (store x a 1) b 2)", "(store (store x b 2) a 1)"),
+    ("(store (store x a 1) b 2)", "(store x a 2)"),
+    ("(select (store (store x a 1) b 2) a)", "1"),
     ("(seq.unit a)", "(seq.unit b)"),
     ("(div 1 0)", "0"),
     ("(bvudiv #b1 #b0)", "#b1"),
