@@ -7,6 +7,7 @@ from functools import partial
 
 from difftest.relations.base import Case, Claim, Relation, Rule
 from smtlib.checker import Definition
+from smtlib.mentions import theories_in
 from smtlib.printer import print_term, sort_text
 from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite
 
@@ -50,11 +51,13 @@ def _claims(case: Case) -> Iterator[Claim]:
             yield Claim((case.text(map(print_term, terms)),), Rule.SAME, INLINED)
     if not case.is_free(_NAME):
         return
+    # A term about a part of a heap says something else where it is asserted, as in an equation.
+    only_defines = "SeparationLogic" in theories_in(case.script.text)
     for chosen in case.subterms:
         if not chosen.args or chosen.kind is Kind.ANNOTATION:
             continue
         sort, text = sort_text(chosen.sort), print_term(chosen)
-        defines = case.salt % 2 == 0
+        defines = only_defines or case.salt % 2 == 0
         name = table.symbol(Declaration(_NAME, (), chosen.sort))
         asserted = [print_term(rewrite(table, root, partial(_replaced, chosen, name))) for root in roots]
         line = f"(define-fun {_NAME} () {sort} {text})" if defines else f"(declare-const {_NAME} {sort})"

@@ -26,7 +26,7 @@ from difftest.models.state import State
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
-from difftest.relations import base, cube, find_relations, levels
+from difftest.relations import base, cube, find_relations, inline, levels
 from difftest.relations import values as relation_values
 from difftest.relations.base import Case, Rule
 from difftest.triage.classes.contradiction import CLASS
@@ -313,6 +313,13 @@ def test_a_recursive_definition_is_not_negated(fake: Fake) -> None:
     assert violations(solver, rec, "own-model").tried == {"own-model": {"held": 1}}
     plain = rec.replace("-rec", "").replace("(f x))(", "x)(")
     assert len(violations(solver, plain, "own-model").violations) == 1
+
+
+def test_a_term_about_a_part_of_a_heap_is_named_by_a_definition() -> None:
+    heap = "(declare-heap (Int Int))(declare-const a Int)(declare-const c Int)"
+    for text, is_declared in ((f"{heap}(assert (sep (pto a 1) (pto c 2)))(check-sat)", False), (SAT, True)):
+        named = [text for claim in inline._claims(case_of(text)) for text in claim.texts if "named!" in text]
+        assert named and {"(declare-const named!" in text for text in named} == {is_declared}
 
 
 def case_of(text: str, ask: Callable[[str], str] = lambda _: "") -> Case:
