@@ -16,6 +16,7 @@ import contextlib
 import math
 import threading
 import time
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -210,7 +211,7 @@ class _Hunt:
         listed = options.ledger.entries if options.ledger else []
         names = [*(solver.name for solver in solvers), *(label for made in own for label in made.labels)]
         self.tally = Tally(list(dict.fromkeys(names)), loaded)
-        self.earlier_tests, self.earlier_solver_seconds = self.tally.tests, self.tally.solver_seconds
+        self.earlier_solver_seconds = self.tally.solver_seconds
         self.book = Book(
             *(folder, solvers, options.seed, self.tally, options.reduction, self._worker_seconds),
             lambda name, reward: self.schedule.paid(name, 0.0, 0, 0, 1, reward=reward),
@@ -306,12 +307,6 @@ class _Hunt:
         passed = math.inf if self.options.by_work else time.monotonic() - self.started
         return max(1, self.executor.jobs) * passed
 
-    def _spent(self) -> float:
-        """What oracles that take turns get their share of: the solvers' seconds, or a second per test."""
-        if self.options.by_work:
-            return float(self.tally.tests - self.earlier_tests)
-        return self._solver_seconds()
-
     def _solver_seconds(self) -> float:
         """What solvers took in this run: what is compared with it begins with each run, too."""
         return self.tally.solver_seconds - self.earlier_solver_seconds
@@ -391,11 +386,16 @@ class _Hunt:
             self.executor.submit(task)
 
     def _with_turn(self, task: RunTask) -> RunTask:
-        needs, drawn = self.turns.needs(), self.turns.draw(self._spent())
+        number = self._number_of(task.name) if self.options.by_work else None
+        needs, drawn = self.turns.needs(number), self.turns.draw(self._solver_seconds(), number)
         task = replace(task, turn=drawn, has_needed_turn=False)
         if task.test is None:
             return replace(task, needs=needs)
         return task.with_needed_turn(needs, task.test)
+
+    def _number_of(self, name: TestName) -> int:
+        """A number that looks drawn and is the same for a test however many run at once."""
+        return zlib.crc32(f"{self.options.seed} {name.strategy} {name.index}".encode())
 
     def _next_task(self) -> Task | None:
         confirm = self.book.next_task(self.stages.confirming)
@@ -511,8 +511,7 @@ class _Hunt:
 
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
-        seconds = 1.0 if self.options.by_work else result.turn_seconds
-        self.turns.pay(task.turn, seconds, result.judged, task.has_needed_turn)
+        self.turns.pay(task.turn, result.turn_seconds, result.judged, task.has_needed_turn)
         self._done(task)
         if not result.verdicts:
             self.schedule.exhausted(task.name)

@@ -1,12 +1,13 @@
 """Oracles that take turns: which one, if any, looks at a test of a hunt.
 
 Each of them makes runs of its own, so all of them together get a share of the solvers' time. A bandit divides
-it among them by what they find and how many of their claims are decided.
+it among them by what they find and how many of their claims are decided. Where time does not count, a number
+of each test says whether one of them looks at it, and which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -15,6 +16,7 @@ from generator.strategy import GeneratedTest
 
 SHARE = 0.1
 """Of all time that solvers take. In a hunt on z3 4.8.5 and CVC4 1.8, 15 % of it gave 6 of 88 findings."""
+_EACH = round(1 / SHARE)
 RELATION = "relation "
 """Begins the kind of the counts of a relation's claims."""
 
@@ -51,18 +53,21 @@ class Turns:
         """All of them."""
         return self._names
 
-    def needs(self) -> Needs:
-        """Which oracle looks at tests that need one, now."""
-        by_kind = {kind: self._next(names) for kind, names in self._by_kind.items()}
+    def needs(self, number: int | None = None) -> Needs:
+        """Which oracle looks at tests that need one, now; with a ``number``, as that of a test says."""
+        by_kind = {kind: self._next(names, number) for kind, names in self._by_kind.items()}
         return Needs(self._names, by_kind)
 
-    def draw(self, seconds: float) -> str:
+    def draw(self, seconds: float, number: int | None = None) -> str:
         """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
-        one.
+        one. With the ``number`` of a test, it depends on that alone.
         """
-        return "" if self._spent > SHARE * seconds else self._next(self._owed)
+        has_time = self._spent <= SHARE * seconds if number is None else number % _EACH == 0
+        return self._next(self._names, number) if has_time else ""
 
-    def _next(self, names: Collection[str]) -> str:
+    def _next(self, names: Sequence[str], number: int | None) -> str:
+        if number is not None and names:
+            return names[number // _EACH % len(names)]
         return max(names, key=lambda name: self._owed.get(name, 0.0), default="")
 
     def pay(self, name: str, seconds: float, judged: int, is_needed: bool = False) -> None:

@@ -29,10 +29,10 @@ class Endless:
 class Instant:
     """Gives results at once: a test takes 0.1 s in solvers, and a turn 0.5 s more."""
 
-    jobs, room, has_folder = 1, 1, False
+    jobs, has_folder = 1, False
 
-    def __init__(self, makes_tests: bool = False) -> None:
-        self.makes_tests = makes_tests
+    def __init__(self, makes_tests: bool = False, room: int = 1) -> None:
+        self.makes_tests, self.room = makes_tests, room
         self.tasks: list[Task] = []
         self.done: list[RunTask] = []
 
@@ -52,12 +52,12 @@ class Instant:
         return RunResult(task, verdicts, 0.1 + took, turn_seconds=took)
 
 
-def run(out: Path, tests: int, executor: Instant | None = None) -> list[RunTask]:
+def run(out: Path, tests: int, executor: Instant | None = None, by_work: bool = False) -> list[RunTask]:
     """What a campaign's run of this many tests hands out."""
     executor = executor or Instant()
     with CampaignState.open(out, {}) as state:
         schedule = Schedule([Endless()], 1, False, tests + _done(state), state.loaded)
-        options = HuntOptions(out, in_turn=True)
+        options = HuntOptions(out, in_turn=True, by_work=by_work)
         for _ in hunt(schedule, [find_solver("z3")], options, state=state, executor=executor):
             pass
     return executor.done
@@ -73,6 +73,16 @@ def test_after_a_resume_turns_keep_to_their_share(tmp_path: Path) -> None:
     with CampaignState.open(tmp_path / "resumed", {}) as state:
         state.commit(Changes(tests=9_000, solver_seconds=360_000.0), 1.0)
     assert sum(bool(task.turn) for task in run(tmp_path / "resumed", 200)) == fresh
+
+
+def test_turns_by_work_do_not_depend_on_how_many_tests_run_at_once(tmp_path: Path) -> None:
+    turns = [
+        {task.name.index: task.turn for task in run(tmp_path / str(room), 200, Instant(room=room), True)}
+        for room in (1, 5)
+    ]
+    assert turns[0] == turns[1]
+    drawn = [turn for turn in turns[0].values() if turn]
+    assert 10 <= len(drawn) <= 30 and len(set(drawn)) > 5
 
 
 class Unconfirming(Instant):
