@@ -129,7 +129,8 @@ class Elaborator:
         head = sexp[0]
         if isinstance(head, str):
             special = _SPECIAL.get(head)
-            if special is not None:
+            # Some of them are no reserved words: a script may declare ``choice``.
+            if special is not None and head not in self.local and head not in self.environment.symbols:
                 special(self, sexp)
                 return
             if len(sexp) == 1:

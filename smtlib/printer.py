@@ -171,6 +171,8 @@ class _TermPrinter:
         prefix = "$"
         heads = {self.naming.head(term) for term in order}
         heads.update(self.naming.head(v) for term in order for v in term.bound)
+        # The head of a qualified or indexed symbol, (as s S), begins with a parenthesis.
+        heads.update(term.op.declaration.name for term in order if term.op.declaration is not None)
         while any(head.startswith(prefix) for head in heads):
             prefix += "$"
         return prefix

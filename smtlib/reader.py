@@ -179,12 +179,14 @@ def quote_symbol(name: str) -> str:
 
 
 def with_ending(name: str, ending: str) -> str:
-    """A symbol with a longer name, the ending between its bars if it has some.
+    """A symbol with a longer name, the ending between its bars if it still needs them.
 
     >>> with_ending("|a b|", "_2")
     '|a b_2|'
+    >>> with_ending("|let|", "_2")
+    'let_2'
     """
-    return f"{name[:-1]}{ending}|" if name[-1] == "|" else name + ending
+    return normal_symbol(f"{name[:-1]}{ending}|") if name[-1] == "|" else name + ending
 
 
 def read_sexps(text: str) -> SExpList:

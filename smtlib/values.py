@@ -268,7 +268,8 @@ def _literal_value(term: Term) -> Value | None:
         if sort in ("Int", "Real"):
             return read_number(text)
         if sort == "String":
-            return read_string(text)
+            # Solvers do not agree on what characters outside printable ASCII stand for.
+            return read_string(text) if text.isascii() and text.isprintable() else None
         if sort == "BitVec":
             return read_bits(text if text[0] == "#" else SExpList(text[1:-1].split()))[0]
     except ValueError:

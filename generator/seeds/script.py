@@ -54,6 +54,8 @@ _KEPT = frozenset(
     )
 )
 
+_UNUSABLE = frozenset(("assert-not", "declare-map", "declare-type-var"))
+
 UNBINDABLE = frozenset(("RegLan", "->"))
 """Sorts of which no variable can be bound."""
 
@@ -66,9 +68,9 @@ class SeedScript:
 
     ``prelude`` declares sorts, datatypes and symbols, in order. ``assertions`` are those in force at the
     one check-sat, assumptions included; ``terms`` all terms in them, each once, arguments before what uses
-    them. No assertion has ``:named`` annotations; no bound variable is named
-    like a symbol of the script; no binder stands below another of the same variable. ``objectives`` say what
-    its check-sat optimises.
+    them. No assertion has ``:named`` annotations; in assertions, no bound variable is named
+    like a symbol of the script, and no binder stands below another of the same variable. ``objectives`` say
+    what its check-sat optimises.
     """
 
     table: TermTable
@@ -199,7 +201,7 @@ def _script(checked: CheckedScript) -> SeedScript | str:
             del objectives[len(objectives) - _count(command) :]
         elif command.name in ("reset", "reset-assertions") and not checks:
             return "resets before its check-sat"
-        elif command.declarations or command.name in ("declare-map", "declare-type-var"):
+        elif command.name in _UNUSABLE or (command.declarations and command.name not in _KEPT):
             return f"uses {command.name}"
         elif command.name in CHECKS:
             checks += 1
@@ -209,12 +211,23 @@ def _script(checked: CheckedScript) -> SeedScript | str:
         return "no check-sat" if not checks else "several check-sat"
     if not asked:
         return "no assertions"
-    names = [d.name for command in prelude for d in command.declarations]
-    names += [command.sort.name for command in prelude if command.sort]
-    if len(set(names)) < len(names):
+    if _declares_twice(prelude):
         return "a name declared twice"
     goals = tuple(command for level in objectives for command in level)
     return _bounded(checked, tuple(prelude), asked, goals)
+
+
+def _declares_twice(prelude: Sequence[CheckedCommand]) -> bool:
+    """Whether a sort or a symbol is declared again after its level was popped: seeds have one level."""
+    sorts: list[str] = []
+    symbols: list[str] = []
+    for command in prelude:
+        sorts += [command.sort.name] if command.sort else []
+        symbols += [d.name for d in command.declarations]
+        sorts += [datatype.name for datatype in command.datatypes]
+        # Constructors of one command may share the name of a selector.
+        symbols += {symbol.name for datatype in command.datatypes for symbol in datatype.symbols}
+    return len(set(sorts)) < len(sorts) or len(set(symbols)) < len(symbols)
 
 
 def _bounded(

@@ -2,9 +2,9 @@
 
 The holes run over the first ``atoms`` atoms of the library (the most frequent ones) that the targets accept,
 the symbols of each rank over all ways to identify slots with each other (restricted growth strings, so that
-no two fillings differ by renaming only) with at most ``symbols`` different ones, and each binder over the
-variables below it and one that does not occur. Test ``index`` is the index-th of this order, so an
-enumeration is resumed by the number it had reached.
+no two fillings differ by renaming only, before binders are chosen) with at most ``symbols`` different ones,
+and each binder over the variables below it and one that does not occur. Test ``index`` is the index-th of
+this order, so an enumeration is resumed by the number it had reached.
 
 Source of the growth strings: Zhang et al., "Skeletal Program Enumeration for Rigorous Compiler Testing"
 (PLDI 2017), which the paper of the strategy ``skeletons`` builds on.

@@ -23,7 +23,7 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH
+from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH, SeedScript, read_seed
 from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
 from smtlib import check_script, read_script
 from tests.generator.small import formulas
@@ -253,6 +253,42 @@ def test_seeds_with_an_answer_can_be_requested(tmp_path: Path) -> None:
         source.draw(random_for(1, 1), "sat")
     with pytest.raises(GenerationError, match="run 'exhume label'"):
         plain.require_answers("weaken")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        # What a level declared is gone with it, but a seed has one level.
+        (
+            "(push 1)(declare-datatypes ((A 0)) (((a))))(pop 1)(declare-datatypes ((A 0)) (((a) (b))))"
+            "(declare-fun z () A)(assert (= z a))(check-sat)",
+            "a name declared twice",
+        ),
+        (
+            "(push 1)(declare-datatype A ((a)))(pop 1)(declare-fun a () Int)(assert (= a 1))(check-sat)",
+            "a name declared twice",
+        ),
+        ("(declare-fun x () Int)(assert-not (> x 0))(assert (= x 1))(check-sat)", "uses assert-not"),
+    ],
+)
+def test_a_seed_that_would_be_another_formula_is_not_used(text: str, cause: str) -> None:
+    assert read_seed(text) == cause
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A sort and a symbol may have one name.
+        "(declare-datatype A ((A (f Int)) (B (g Int))))(declare-fun z () A)(assert (= z (A 1)))(check-sat)",
+        "(declare-sort U 0)(declare-fun U () Int)(assert (= U 1))(check-sat)",
+        # What follows the check-sat does not matter.
+        "(declare-fun x () Int)(assert (= x 1))(check-sat)(declare-fun zz () Int)",
+    ],
+)
+def test_a_seed_with_names_that_are_apart_is_used(text: str) -> None:
+    found = read_seed(text)
+    assert isinstance(found, SeedScript), found
+    assert check_script(read_script(found.text())).errors == []
 
 
 def test_preferred_seeds_are_drawn_more_often(tmp_path: Path) -> None:

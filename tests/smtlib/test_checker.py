@@ -47,6 +47,11 @@ def test_the_first_unknown_symbol_has_a_hint() -> None:
     assert second.endswith("unknown symbol coumt")
 
 
+def test_a_script_may_declare_choice() -> None:
+    assert check("(declare-fun choice (Int) Int)(assert (= (choice 1) 2))").errors == []
+    assert check("(assert (= (choice ((x Int)) (> x 0)) 1))").errors == []
+
+
 def test_an_error_inside_binders_leaves_no_names_behind() -> None:
     first, second = messages("(assert (exists ((x Int)) (let ((y 1)) (and x))))\n(assert (= x y))")
     assert first.startswith("1:40: no rank of and")

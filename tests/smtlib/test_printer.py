@@ -175,6 +175,23 @@ def test_two_cases_with_one_body() -> None:
     )
 
 
+def test_let_names_keep_off_qualified_symbols() -> None:
+    declared = "(declare-datatypes ((T 1)) ((par (X) (($0) (c (v X))))))(declare-fun p (Int (T Int)) Bool)"
+    declared += "(declare-fun y () Int)"
+    shared = "(+ y y 1234567890 987654321)"
+    text = f"{declared}(assert (and (p {shared} (as $0 (T Int))) (= {shared} 3)))"
+    (assertion,) = check_script(read_script(text)).assertions
+    printed = print_term(assertion)
+    assert "(let (($$0 " in printed and "(as $0 (T Int))" in printed
+    assert check_script(read_script(f"{declared}(assert {printed})")).errors == []
+
+
+def test_a_renamed_variable_is_one_symbol_with_and_without_bars() -> None:
+    text = "(declare-fun let!1 () Int)"
+    text += "(assert (forall ((|let| Int)) (exists ((|let| Int)) (distinct |let| let!1))))"
+    assert "(exists ((let!2 Int)) (distinct let!2 let!1))" in print_script(check(text))
+
+
 def test_let_names_keep_off_all_names() -> None:
     checked = check(
         "(declare-const $0 Int)(declare-fun $$1 (Int) Int)(assert (let ((z (+ $0 ($$1 1000000)"

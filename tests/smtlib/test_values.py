@@ -110,6 +110,15 @@ def test_strings_are_read(literal: str, characters: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"), [('"a"', "a"), ('"é"', None), ('"\x7f"', None), ('"\\u{e9}"', "é")]
+)
+def test_a_string_with_other_characters_than_printable_ones_has_no_value(
+    text: str, value: str | None
+) -> None:
+    assert literal_value(TermTable().literal(text, STRING)) == value
+
+
+@pytest.mark.parametrize(
     ("read", "text"),
     [
         *((read_number, text) for text in ("x", "1e5", "1_0", "(/ 1 0)", "()", "(+ 1 2)", '"1"', "9" * 5000)),
