@@ -161,11 +161,13 @@ def hunt(
 def _turns(options: HuntOptions, solvers: Sequence[Solver]) -> Turns:
     if not options.in_turn:
         return Turns((), options.seed)
+    # To check a proof takes seconds of several solvers, not a number of steps.
+    names = (*options.oracles, "-proofs") if options.by_work else options.oracles
     by_kind = {
-        kind: oracles_in_turn(options.oracles, [solver for solver in solvers if solver.kin == kind])
+        kind: oracles_in_turn(names, [solver for solver in solvers if solver.kin == kind])
         for kind in {solver.kin for solver in solvers}
     }
-    return Turns(oracles_in_turn(options.oracles, solvers), options.seed, by_kind)
+    return Turns(oracles_in_turn(names, solvers), options.seed, by_kind)
 
 
 def _nothing(task: ConfirmTask | ReduceTask) -> Confirmation | Reduced:

@@ -85,6 +85,12 @@ def test_turns_by_work_do_not_depend_on_how_many_tests_run_at_once(tmp_path: Pat
     assert 10 <= len(drawn) <= 30 and len(set(drawn)) > 5
 
 
+def test_proofs_which_are_limited_by_time_have_no_turn_by_work(tmp_path: Path) -> None:
+    for by_work in (False, True):
+        (task,) = run(tmp_path / str(by_work), 1, Instant(makes_tests=True), by_work)
+        assert task.needs is not None and ("proofs" in task.needs.names) is not by_work
+
+
 class Unconfirming(Instant):
     """Each turn shows something, and the machine fails when the first of them is to be confirmed."""
 
