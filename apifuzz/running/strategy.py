@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -135,19 +136,26 @@ class CallsPerformer:
         strategy, index = self._strategy, task.name.index
         setup, runner = strategy.setup_of(index), self._runner(index)
         result = runner.generate(strategy.drawing, run_seed(strategy.seed, index), strategy.limits)
+        seconds = result.seconds
         if result.outcome == "done" and strategy.looks_for_leaks(index):
             repeated = runner.repeat(result.trace, strategy.limits)
+            seconds += repeated.seconds
             if repeated.fault is not None:
                 result = replace(result, outcome="fault", fault=repeated.fault)
         test = GeneratedTest(index, result.trace, strategy.name) if result.fault else None
         candidates = (_candidate(setup, result.fault),) if result.fault else ()
         verdicts = {setup.title: _verdict(result)}
         return executor.RunResult(
-            *(task, verdicts, result.seconds, candidates), test=test, counts=_counts(result), is_final=True
+            *(task, verdicts, seconds, candidates), test=test, counts=_counts(result), is_final=True
         )
 
     def confirm(self, task: ConfirmTask) -> Confirmation:
         """See in a fresh process whether an error shows again, find its key, and describe it."""
+        started = time.monotonic()
+        confirmation = self._confirm(task)
+        return structs.replace(confirmation, solver_seconds=time.monotonic() - started)
+
+    def _confirm(self, task: ConfirmTask) -> Confirmation:
         assert isinstance(task.candidate, CallsCandidate) and task.candidate.fault is not None
         strategy, index, fault = self._strategy, task.name.index, task.candidate.fault
         runner = self._runner(index)

@@ -27,9 +27,9 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
 from apifuzz.running.keys import key_of
 from apifuzz.running.known import shipped
-from apifuzz.running.runs import Runner, last_action, run_seed
+from apifuzz.running.runs import Runner, RunResult, last_action, run_seed
 from apifuzz.running.setup import Setup
-from apifuzz.running.strategy import CallsStrategy
+from apifuzz.running.strategy import CallsCandidate, CallsStrategy
 from apifuzz.trace import TraceError, read_trace
 from base.documents import from_document, to_document
 from base.version import VERSION
@@ -44,6 +44,7 @@ from difftest import (
     hunt,
 )
 from difftest.campaign import upgrading
+from difftest.campaign.executor import ConfirmTask, RunTask, TestName
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SettingsDiffer, read_campaign
@@ -53,6 +54,7 @@ from difftest.triage.key import FoundKey, fold
 from difftest.triage.known import read_known
 from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
+from generator.strategy import GeneratedTest
 from tests.sizes import size
 
 HERE = Path(__file__).resolve().parent
@@ -412,6 +414,29 @@ def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
     assert came.findings == ()
     assert 0 < came.unconfirmed <= came.statistics["errors"]["crash"]
     assert list((tmp_path / "unconfirmed").iterdir())
+
+
+class Still(Runner):
+    """Its runs take as long as it says."""
+
+    def generate(self, *_: object) -> RunResult:
+        return RunResult("done", PUSHES, 1.0)
+
+    def repeat(self, *_: object) -> RunResult:
+        return RunResult("done", PUSHES, 8.0)
+
+
+def test_the_time_that_leaks_and_confirmations_take_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apifuzz.running.strategy.Runner", Still)
+    monkeypatch.setattr("apifuzz.running.strategy.examine", lambda *_: time.sleep(0.05))
+    performer = CallsStrategy((double("honest"),), 1, DRAWING, leaks=2).performer()
+    tasks = [RunTask(TestName("api", "", index), 0, Limits()) for index in range(2)]
+    assert [performer.run(task).solver_seconds for task in tasks] == [1.0, 9.0]
+    fault = Fault("crash", "pop", "")
+    candidate = CallsCandidate("crash", ("smtlib",), "crash|smtlib|pop", "smtlib", fault=fault)
+    task = ConfirmTask(tasks[0].name, GeneratedTest(0, PUSHES, "api"), candidate, Limits())
+    assert performer.confirm(task).solver_seconds >= 0.05
+    performer.close()
 
 
 @pytest.mark.parametrize("place", ["apifuzz.running.strategy.run_seed"])
