@@ -202,12 +202,13 @@ class Reduced(Struct, frozen=True):
 class Failure(Struct, frozen=True):
     """A bug in exhume or an error of the machine in a worker, which kept it from doing the task.
 
-    ``text`` describes it: its traceback does not travel.
+    ``text`` describes it: its traceback does not travel. ``in_making``: the strategy could not make the test.
     """
 
     task: RunTask | ConfirmTask | ReduceTask
     error: Exception
     text: str
+    in_making: bool = False
 
 
 Task = RunTask | ConfirmTask | ReduceTask
@@ -311,7 +312,7 @@ class Worker:
         self._make = make
         self._performers: dict[str, Performer] = {}
 
-    def perform(self, task: Task) -> Done:
+    def perform(self, task: Task) -> Done | Failure:
         """Run a test, confirm a candidate, or reduce a finding, whichever ``task`` is."""
         if isinstance(task, ReduceTask):
             return _reduce(task, self.runner)
@@ -347,14 +348,19 @@ def perform(
     runner: Runner,
     make: Make | None = None,
     screener: Runner | None = None,
-) -> RunResult | Confirmation:
+) -> RunResult | Confirmation | Failure:
     """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test.
 
     The ``screener`` (default: ``runner``) runs tests and what they are reduced to; ``runner`` confirms.
     """
     if isinstance(task, ConfirmTask):
         return _confirm(task, _solvers_for(task.test, task.options, solvers), runner, screener or runner)
-    test = task.test or (make(task.name) if make else None)
+    try:
+        test = task.test or (make(task.name) if make else None)
+    except OSError:
+        raise  # the machine is at fault
+    except Exception as error:  # noqa: BLE001 (handed over, as the hunt can do without this strategy)
+        return Failure(task, error, described(error), in_making=True)
     if test is None:
         return RunResult(task, {}, 0.0)
     if task.needs is not None:

@@ -451,6 +451,10 @@ class _Hunt:
             yield result
             return
         if isinstance(result, Failure):
+            if result.in_making and isinstance(result.task, RunTask):
+                self._done(result.task)
+                self.schedule.failed(result.task.name, result.error, result.text)
+                return
             if isinstance(result.error, OSError | ExhumeError):
                 raise result.error
             yield self._note_bug(result.error, result.text)

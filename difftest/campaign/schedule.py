@@ -169,6 +169,20 @@ class Schedule:
             arm.state.exhausted = True
             self._drop(arm)
 
+    def failed(self, name: TestName, problem: Exception, text: str) -> None:
+        """``name`` could not be made, as ``text`` says: its arm ends. A bug in one strategy must not end a
+        hunt of days, either; that of the last one is raised.
+        """
+        arm = self._arms.get((name.strategy, name.test_class))
+        if arm is None or arm.failed:
+            return  # several of its tests may be on their way
+        if all(a.is_over for a in self._arms.values() if a.strategy is not arm.strategy):
+            raise problem
+        was_over, arm.failed = arm.is_over, True
+        if not was_over:
+            self._drop(arm)
+        self._notes.append(f"strategy {arm.strategy.name} has no more tests: {text}")
+
     def _drop(self, arm: _Arm) -> None:
         if self._bandits:
             self._bandits.drop(arm)
@@ -250,13 +264,8 @@ class Schedule:
             try:
                 in_order = not arm.state.test_class
                 test = self._in_order(arm) if in_order else make_test(self._strategies, name)
-            except Exception as problem:
-                # A bug in one strategy, too, must not end a hunt of days.
-                if all(a.is_over for a in self._arms.values() if a.strategy is not arm.strategy):
-                    raise
-                arm.failed = True
-                self._drop(arm)
-                self._notes.append(f"strategy {arm.strategy.name} has no more tests: {described(problem)}")
+            except Exception as problem:  # noqa: BLE001 (it ends the arm, or the hunt)
+                self.failed(name, problem, described(problem))
                 return None
             if test is None:
                 self.exhausted(name)

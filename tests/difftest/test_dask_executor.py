@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,14 +14,15 @@ from msgspec.structs import replace
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-from difftest import Limits
+from difftest import Event, HuntOptions, Limits, Solver, hunt
 from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit, _Workshop, pack
-from difftest.campaign.events import WorkerNotice
-from difftest.campaign.executor import Failure, RunResult, RunTask, TestName, perform
+from difftest.campaign.events import TestDone, WorkerNotice
+from difftest.campaign.executor import Failure, Result, RunResult, RunTask, Task, TestName, perform
+from difftest.campaign.schedule import Schedule
 from difftest.campaign.turns import Needs
-from generator.strategy import GeneratedTest
+from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
 from solvers.running.runner import Runner
 
@@ -129,6 +132,7 @@ def test_a_worker_that_makes_the_test_gives_it_the_turn_that_it_needs(cluster: C
     assert indices(executor) == []
     made = GeneratedTest(1, "(check-sat)", "s", judged_by="optimum")
     done = perform(cluster.sent[0].tasks[0], [], Runner(), lambda _: made)
+    assert isinstance(done, RunResult)
     cluster.sent[0].end([replace(done, task=replace(done.task, needs=None))])
     result = executor.next_result(0.0)
     assert isinstance(result, RunResult)
@@ -166,6 +170,63 @@ def test_a_failure_names_the_task_that_it_is_of(cluster: Cluster) -> None:
     failure = executor.next_result(0.0)
     assert isinstance(failure, Failure) and failure.task == sent.tasks[0]
     assert executor.pending == 0
+
+
+class Failing(Careful):
+    """A strategy that ends with an error."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        self.name, self._error = name, error
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        if start > 1:
+            raise self._error
+        yield GeneratedTest(start, "(check-sat)", self.name)
+
+
+class Making:
+    """An executor like a worker that makes its tests."""
+
+    jobs, room, makes_tests, has_folder = 1, 3, True, False
+
+    def __init__(self, solvers: list[Solver], strategies: list[Strategy]) -> None:
+        self._results: list[Result] = []
+        self._solvers = solvers
+        self._workshop = _Workshop(pack("hunt", [], strategies)[0])
+        self._runner = Runner(warm=False)
+
+    @property
+    def pending(self) -> int:
+        return len(self._results)
+
+    def submit(self, task: Task) -> None:
+        assert isinstance(task, RunTask)
+        self._results.append(perform(task, self._solvers, self._runner, self._workshop.make))
+
+    def next_result(self, seconds: float) -> Result | None:
+        return self._results.pop(0)
+
+
+@pytest.mark.parametrize("bandit", [False, True])
+def test_a_strategy_that_fails_in_workers_leaves_the_hunt_to_the_others(
+    bandit: bool, fake: Callable[..., Solver], tmp_path: Path
+) -> None:
+    solvers = [fake("print('sat')")]
+    strategies: list[Strategy] = [Failing("x", IndexError("a bug")), Careful()]
+
+    def events(strategies: list[Strategy]) -> list[Event]:
+        schedule = Schedule(strategies, 1, bandit, 12)
+        return list(hunt(schedule, solvers, HuntOptions(tmp_path), executor=Making(solvers, strategies)))
+
+    found = events(strategies)
+    (note,) = [event.text for event in found if isinstance(event, WorkerNotice)]
+    assert note.startswith("strategy x has no more tests: ") and "IndexError: a bug" in note
+    done = Counter(event.strategy for event in found if isinstance(event, TestDone))
+    assert done["x"] == 2 and done["careful"] > 5
+    with pytest.raises(IndexError, match="a bug"):
+        events(strategies[:1])
+    with pytest.raises(OSError, match="no room"):
+        events([Failing("x", OSError("no room")), Careful()])
 
 
 def test_nobody_waits_for_what_ctrl_c_loses(cluster: Cluster) -> None:
