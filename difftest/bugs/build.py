@@ -21,7 +21,17 @@ import msgspec
 from corpus.errors import storage_full
 from corpus.store import connect
 from difftest.bugs.pairing import Case, Stopped
-from difftest.bugs.records import BUGS, UNVERIFIED, Benchmark, Bug, Seen, Trigger, Unverified, write_records
+from difftest.bugs.records import (
+    BUGS,
+    UNVERIFIED,
+    Benchmark,
+    Bug,
+    Seen,
+    Trigger,
+    Unverified,
+    with_own_ids,
+    write_records,
+)
 from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.shelf import Shelf
 from difftest.claims import claimed
@@ -155,7 +165,8 @@ class Store:
 def _decoded(bugs: Sequence[str], unverified: str | None) -> list[Bug | Unverified]:
     """The results in a row."""
     found: list[Bug | Unverified] = [msgspec.json.decode(text, type=Bug) for text in bugs]
-    return found if unverified is None else [*found, msgspec.json.decode(unverified, type=Unverified)]
+    found += [] if unverified is None else [msgspec.json.decode(unverified, type=Unverified)]
+    return with_own_ids(found)
 
 
 def build(

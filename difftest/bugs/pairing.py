@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from difftest.bugs.records import Bug, Seen, Trigger, Unverified, make_id
+from difftest.bugs.records import Bug, Seen, Trigger, Unverified, make_id, with_own_ids
 from difftest.bugs.shelf import OPTION, Shelf
 from difftest.bugs.symptoms import Symptom, disputed_check, plain_symptoms
 from difftest.bugs.truth import find_truth
@@ -87,7 +87,7 @@ class Case:
             elif State.AFFECTED in states.values():
                 no_good_end = symptom.finding_class
         if found:
-            return list(found.values())
+            return with_own_ids(found.values())
         reasons = {
             "flicker": flickers,
             "still-open": still_open,

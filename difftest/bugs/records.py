@@ -179,10 +179,22 @@ REASONS = {
 _Record = TypeVar("_Record", Bug, Unverified)
 
 
-def make_id(trigger: Trigger, finding_class: str) -> str:
-    """The id of a bug: the same for the same trigger and class."""
-    digest = hashlib.sha256(f"{trigger.key}\n{finding_class}".encode()).hexdigest()
+def make_id(trigger: Trigger, *names: str) -> str:
+    """The id of a bug: the same for the same trigger and ``names``, which are its class and, if that is not
+    the first one of the class, its first good release.
+    """
+    digest = hashlib.sha256("\n".join((trigger.key, *names)).encode()).hexdigest()
     return f"{trigger.solver}-{digest[:10]}"
+
+
+def with_own_ids(found: Iterable[Bug | Unverified]) -> list[Bug | Unverified]:
+    """What a trigger came to, where no two bugs have one id: those of earlier versions may."""
+    own: dict[str, Bug | Unverified] = {}
+    for one in found:
+        if isinstance(one, Bug) and one.id in own:
+            one = msgspec.structs.replace(one, id=make_id(one, one.finding_class, one.first_good))
+        own[getattr(one, "id", "")] = one
+    return list(own.values())
 
 
 def write_records(file: Path, records: Iterable[Bug | Unverified]) -> None:

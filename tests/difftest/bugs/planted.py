@@ -20,7 +20,7 @@ Did = Callable[[int, int], tuple[str, str | None] | None]
 
 class Planted(Shelf):
     """Release ``4.n`` does what ``did`` says of ``n`` and of the number of runs before: an outcome and an
-    answer, or None where it cannot be had. ``others`` answer what ``say`` says.
+    answer (of a crash: its place), or None where it cannot be had. ``others`` answer what ``say`` says.
     """
 
     def __init__(self, did: Did) -> None:
@@ -38,7 +38,9 @@ class Planted(Shelf):
             self.problems[trigger.spec(release)] = "not there"
             return None
         outcome, answer = done
-        place = "a.cpp:12" if outcome == "crash" else None
+        place = None
+        if outcome == "crash":
+            place, answer = answer or "a.cpp:12", None
         took = 9.0 if outcome == "timeout" else 0.01
         return Seen(release=release, outcome=outcome, answers=(answer,), location=place, seconds=took)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from msgspec.structs import replace
 
 import difftest.bugs.pairing as pairing
+from difftest.bugs.build import BuildSettings, Store
 from difftest.bugs.pairing import Case, pair_of
-from difftest.bugs.records import Bug, Unverified
+from difftest.bugs.records import Bug, Unverified, make_id
 from difftest.bugs.truth import Truth
 from difftest.triage.kinds import State
 from solvers.running.runner import Runner
-from tests.difftest.bugs.planted import RELEASES, Did, Planted, trigger
+from tests.difftest.bugs.planted import RELEASES, Did, Planted, planted_benchmark, trigger
 
 OK = ("ok", "sat")
 
@@ -49,6 +53,21 @@ def test_another_crash_is_another_bug() -> None:
         ("crash", "4.5"),
         ("invalid-model", "4.13"),
     }
+
+
+def test_two_bugs_of_one_class_have_ids_of_their_own(tmp_path: Path) -> None:
+    places = dict.fromkeys(range(5), "b.cpp:3") | dict.fromkeys(range(9, 13), "a.cpp:12")
+    found, _ = examine(lambda n, _: ("crash", places[n]) if n in places else OK)
+    bugs = [bug for bug in found if isinstance(bug, Bug)]
+    assert [bug.first_good for bug in bugs] == ["4.5", "4.13"]
+    # The first one has the id that it had before.
+    assert bugs[0].id == make_id(trigger(), "crash")
+    assert len(planted_benchmark(tmp_path, *bugs).bugs) == 2
+    # Results that an earlier version stored had one id for both.
+    settings = BuildSettings()
+    with Store(tmp_path) as store:
+        store.put(trigger(), settings, [replace(bug, id=bugs[0].id) for bug in bugs], {})
+        assert store.results(trigger(), settings) == bugs
 
 
 def test_releases_that_cannot_be_had_or_say_nothing_are_no_ends() -> None:
