@@ -478,7 +478,7 @@ class _Hunt:
             if self.state is not None and (merges := [event for event in events if isinstance(event, Merge)]):
                 self._commit()
                 for found in merges:
-                    self.state.merge(found.kept.id, found.kept.key, found.gone.id, found.gone.key)
+                    self.state.merge(found.kept, found.gone.id, found.gone.key)
         except (OSError, ExhumeError) as error:
             if isinstance(error, OSError):
                 name_full_folder(error, self.book.folder)

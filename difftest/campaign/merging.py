@@ -34,4 +34,4 @@ def finish_merges(state: CampaignState, folder: Path) -> None:
         for identity, key in kept.merged.items():
             if identity in paths:
                 move_away(paths[identity])
-            state.merge(kept.id, kept.key, identity, key)
+            state.merge(kept, identity, key)

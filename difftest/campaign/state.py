@@ -36,6 +36,7 @@ from difftest.campaign.stored import (
 )
 from difftest.claims import claimed
 from difftest.errors import BadOutput
+from difftest.triage.filing import FindingRecord
 
 # Seconds; a short campaign is counted second by second, the buckets of a longer one get wider.
 _FIRST_WIDTH = 1
@@ -156,19 +157,25 @@ class CampaignState:
             [(first, key, looks) for first, (key, looks) in changes.folded.items()],
         )
 
-    def merge(self, kept: str, kept_key: str, gone: str, gone_key: str) -> None:
-        """A finding became part of another one (ids and keys): with its counts, and all tests that would have
-        shown it. Nothing changes where that was done already.
+    def merge(self, kept: FindingRecord, gone: str, gone_key: str) -> None:
+        """A finding, by its id and key, became part of another one: with its counts, and all tests that would
+        have shown it. Nothing changes where that was done already.
         """
         with _translated_errors(self.out), _transaction(self._opened) as opened:
             row = opened.execute("select duplicates from finding where id = ?", (gone,)).fetchone()
             if row is None:
                 return
             count = row[0] + 1
-            opened.execute("update finding set duplicates = duplicates + ? where id = ?", (count, kept))
-            opened.execute("delete from finding where id = ?", (gone,))
-            opened.execute("update folded set key = ? where key = ?", (kept_key, gone_key))
-            opened.execute("insert or ignore into folded values (?, ?, 1)", (gone_key, kept_key))
+            added = "update finding set duplicates = duplicates + ? where id = ?"
+            if opened.execute(added, (count, kept.id)).rowcount:
+                opened.execute("delete from finding where id = ?", (gone,))
+            else:
+                # A folder that was made after the last run has no row yet.
+                fields = "id = ?, key = ?, folder = ?, duplicates = ?, stored = 0"
+                own = (kept.id, kept.key, kept.path.name, count)
+                opened.execute(f"update finding set {fields} where id = ?", (*own, gone))
+            opened.execute("update folded set key = ? where key = ?", (kept.key, gone_key))
+            opened.execute("insert or ignore into folded values (?, ?, 1)", (gone_key, kept.key))
             self.loaded = read_opened(opened)
 
     def mark_stored(self, identities: Iterable[str]) -> None:

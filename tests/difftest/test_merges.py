@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,19 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert [trigger.test.index for trigger in read_triggers(kept.path)] == [7, *range(20, 27)]
     assert merge_findings(tmp_path) == []
     assert len(stored.runs) == 1
+
+
+def test_a_folder_without_a_row_takes_over_that_of_the_other_one(tmp_path: Path) -> None:
+    # exhume bisect made the folder b.
+    campaign(tmp_path)
+    row = FindingState("a", "invalid-model", "z3", "invalid-model|z3|Ints|div", "a", "s", 1, 1, 0.0, 5)
+    with CampaignState.open(tmp_path, {"seed": 1}) as state:
+        state.commit(Changes(new=[row]), 1.0)
+        state.mark_stored(["a"])
+    (merged,) = merge_findings(tmp_path)
+    assert (merged.kept.id, merged.gone.id) == ("b", "a")
+    (left,) = read_campaign(tmp_path).findings
+    assert left == replace(row, id="b", key=merged.kept.key, folder="b", duplicates=6)
 
 
 @pytest.mark.parametrize("done", ["nothing", "document", "folder"])
