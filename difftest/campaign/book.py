@@ -148,8 +148,9 @@ class Book:
             if row is None:
                 row = _row_of(record, is_new)
                 self.tally.find(row)
-            if not row.earlier:
+            if not row.earlier or row.duplicates:
                 self.records[record.key] = record
+            if not row.earlier:
                 label = self._plain(row.solver)
                 self._own_tests[row.strategy, row.index, row.finding_class, label] = record.key
 

@@ -10,8 +10,10 @@ import pytest
 
 from difftest import Limits, Outcome, find_solver
 from difftest.campaign.book import Book
-from difftest.campaign.events import FindingConfirmed
+from difftest.campaign.events import DuplicateSeen, FindingConfirmed
 from difftest.campaign.executor import Confirmation, TestName
+from difftest.campaign.state import CampaignState
+from difftest.campaign.stored import Changes, FindingState, read_campaign
 from difftest.campaign.tally import Tally
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
@@ -52,6 +54,23 @@ def test_command_lines_are_those_of_the_drivers_machine(tmp_path: Path, options:
     (entry,) = json.loads((folder / "finding.json").read_text())["solvers"]
     assert "elsewhere" not in json.dumps(entry)
     assert entry["options"] == list(options)
+
+
+@pytest.mark.parametrize("seen", [0, 1])
+def test_a_resumed_run_knows_which_earlier_findings_the_campaign_saw_again(tmp_path: Path, seen: int) -> None:
+    record = written(tmp_path, ())
+    row = FindingState(record.id, "crash", "z3", record.key, record.path.name, "s", 0, 1, 0.0, seen, True)
+    with CampaignState.open(tmp_path, {}) as state:
+        state.commit(Changes(new=[row]), 1.0)
+    book = Book(
+        *(prepare_output(tmp_path), [find_solver("z3")], 1, Tally(["z3"]), 0.0, lambda: 0.0),
+        *(lambda _, reward: None, read_campaign(tmp_path)),
+    )
+    assert set(book.records) == ({record.key} if seen else set())
+    # It was another campaign whose test 0 showed it first.
+    candidate = Candidate("crash", ("z3",), record.key, "z3", "crash")
+    kinds = [type(e) for e in book.take(TestName("s", "", 0), candidate, GeneratedTest(0, TEXT, "s"))]
+    assert kinds == ([DuplicateSeen] if seen else [FindingConfirmed, DuplicateSeen])
 
 
 def test_a_list_is_asked_about_what_reduction_leaves(tmp_path: Path) -> None:
