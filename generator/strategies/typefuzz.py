@@ -129,5 +129,8 @@ ENTRY = StrategyEntry(
     "nothing",
     TypeFuzz,
     frozenset(("seeds",)),
-    (*COMMON_SETTINGS, Setting("literals", 0.15, "share of mutations that change a constant", 0, 1)),
+    (
+        *COMMON_SETTINGS,
+        Setting("literals", 0.15, "share of mutations that change a literal, and of new literals", 0, 1),
+    ),
 )
