@@ -440,7 +440,7 @@ FORMS = (
         "shared subterms come out as let",
         """
 (declare-const somewhat_long_name Int)
-(assert (let ((y (+ somewhat_long_name somewhat_long_name))) (= y (* y y))))""",
+(assert (let ((y (+ somewhat_long_name somewhat_long_name))) (< y (+ y y))))""",
         "sat",
         """
 (declare-const somewhat_long_name Int)
@@ -479,7 +479,7 @@ number) (* x number))))))""",
         """
 (declare-const $0 Int)
 (declare-const $1 Int)
-(assert (let (($$0 (+ $0 $1 1000000 2000000 3000000))) (= $$0 (* $$0 $$0))))""",
+(assert (let (($$0 (+ $0 $1 1000000 2000000 3000000))) (< $$0 (+ $$0 $$0))))""",
         features="let sharing",
     ),
     good(

@@ -142,6 +142,7 @@ def test_a_corpus_shows_what_is_like_and_what_is_behind(exhume: Command, corpus:
     assert behind.json
 
 
+@pytest.mark.thorough
 def test_learning_again_changes_nothing(exhume: Command, corpus: Path) -> None:
     ended = exhume("learn", "--corpus", corpus, "--min-support", 4, "--no-probe", "--json")
     assert ended.code == 0, ended.err
@@ -250,6 +251,7 @@ def resume(exhume: Command, folder: Path, *options: object) -> Any:
     return ended.json
 
 
+@pytest.mark.thorough
 def test_a_finished_hunt_has_nothing_left_to_do(exhume: Command, copy: Copy, corpus: Path) -> None:
     need_versions()
     folder = copy("hunt")

@@ -369,6 +369,7 @@ def test_a_trace_that_is_too_long_is_not_read_in_part(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_minimisation_resumes(tmp_path: Path) -> None:
     file, setup = planted(tmp_path)
     result = tmp_path / "small.trace"

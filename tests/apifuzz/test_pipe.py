@@ -53,6 +53,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> str:
 # What is found out
 
 
+@pytest.mark.thorough
 def test_what_a_solver_knows_is_found_by_asking_it(command: str) -> None:
     engine = PipeEngine("little", command)
     known = engine.capabilities()

@@ -342,7 +342,7 @@ PLANTED = {
     "answers_wrongly": ("answer", None, 14),
     "returns_wrong_cores": ("core", None, 14),
 }
-FEW, MORE = size(8, 30), size(14, 45)
+FEW, MORE = size(6, 30), size(10, 45)
 """Runs of a campaign, and when it has been resumed."""
 MOST_RUNS = 150
 

@@ -226,6 +226,7 @@ def test_a_release_that_cannot_be_had_fails_where_it_is_required(monkeypatch: py
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.few(2)
 def test_every_issue_shows_on_the_release_it_names(release: str) -> None:
     check_starter = load_check_starter()
     try:

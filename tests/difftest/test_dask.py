@@ -106,6 +106,7 @@ def test_a_cluster_loses_and_repeats_nothing_when_its_workers_are_killed(
     assert_gone(str(liar.argv[-1]))
 
 
+@pytest.mark.thorough
 def test_a_driver_that_is_started_again_resumes(
     cluster: Any, fake: Fake, library: Library, tmp_path: Path
 ) -> None:

@@ -203,6 +203,7 @@ def test_variants_are_counted_in_all_and_by_class() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_real_releases_run_formulas_and_variants_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -366,6 +366,7 @@ def test_models_carried_over_are_counted_with_why_others_are_not(
     assert Tally(["ours", "z3"], read_campaign(out)).cross_checks == summary.cross_checks
 
 
+@pytest.mark.thorough
 def test_the_first_limit_follows_the_tests_and_changes_no_test(
     make_test: Make, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -270,6 +270,7 @@ def test_a_finding_of_another_solver_says_nothing_of_safe_mode(solvers: list[Sol
     assert found[0]["safe_mode"] is None
 
 
+@pytest.mark.thorough
 def test_each_finding_of_cvc5_says_whether_safe_mode_has_it(tmp_path: Path) -> None:
     liar = tmp_path / "liar.py"
     liar.write_text("print('unsat')")

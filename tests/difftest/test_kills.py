@@ -23,7 +23,7 @@ from solvers.running.orphans import NAME
 from tests.sizes import size
 
 ROOT = Path(__file__).parents[2]
-KILLS = size(8, 100)
+KILLS = size(5, 100)
 CAUSES = 6
 
 # Crashes in one of six places, lies now and then, and leaves a process of its own behind.

@@ -387,6 +387,7 @@ def test_who_refutes_a_model_of_old_that_only_a_third_solver_confirms_is_wrong(
     assert summary.unconfirmed == 0
 
 
+@pytest.mark.thorough
 def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) -> None:
     liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
     file = tmp_path / "a.smt2"

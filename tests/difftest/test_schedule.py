@@ -174,6 +174,7 @@ def test_the_time_to_make_a_test_counts() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_time_moves_on_when_an_arm_has_nothing_more() -> None:
     cost = {"x": 1.0, "y": 1.0}
     schedule = Schedule([Counting("x"), Counting("y")], 1, bandit=True)

@@ -120,6 +120,7 @@ def test_the_search_starts_from_the_release_that_was_bisected_not_from_the_one_i
     assert json.loads((other / "finding.json").read_text())["key"].endswith("|since 4.12.0")
 
 
+@pytest.mark.thorough
 def test_what_was_never_fixed_is_distinguished_from_what_was(bisected: Bisected) -> None:
     folder, report = bisected(text(7), text(6, "Real"), text(8, "(_ BitVec 8)"))
     others = split(folder, report).findings

@@ -406,6 +406,7 @@ def test_a_full_disk_stops_a_hunt(exhume: Any, small_disk: Path, corpus: Path, y
     ],
 )
 @pytest.mark.parametrize("command", ["hunt", "replay"])
+@pytest.mark.few(10)
 def test_a_solver_that_cannot_be_had(
     exhume: Any, starter: Path, tmp_path: Path, command: str, spec: str, code: int, words: str
 ) -> None:

@@ -125,6 +125,7 @@ def test_learn_as_json_has_the_totals(exhume: Any, formulas: Path, tmp_path: Pat
     assert set(STATS.split()) <= set(document)
 
 
+@pytest.mark.thorough
 def test_select_keeps_the_formulas_over_some_theories_with_their_issues(
     exhume: Any, starter: Path, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
     ]
 
 
+@pytest.mark.thorough
 def test_findings_are_stored_in_the_corpus(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_second_hunt_knows_the_findings_of_the_first(
     assert "from an earlier hunt" in exhume(*command).out
 
 
+@pytest.mark.thorough
 def test_the_findings_are_a_short_table_without_repeats(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
@@ -248,12 +250,14 @@ def test_replay_lists_a_row_per_file_and_solver(exhume: Any, formulas: Path, yes
     assert ended.err == ""
 
 
+@pytest.mark.thorough
 def test_replay_says_who_answered_what(exhume: Any, formulas: Path, yes: str, no: str) -> None:
     ended = exhume("replay", formulas, "--solver", yes, "--solver", no)
     assert "yes: sat; no: unsat" in ended.out
     assert "3 files, 3 findings" in ended.out
 
 
+@pytest.mark.thorough
 def test_replay_names_the_files_that_were_not_decided(
     exhume: Any, formulas: Path, yes: str, fake: Fake, tmp_path: Path
 ) -> None:

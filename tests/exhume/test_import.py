@@ -11,6 +11,7 @@ import pytest
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
 
 
+@pytest.mark.thorough
 def test_replay_keeps_what_is_wrong_and_triage_imports_more(
     exhume: Any, fake: Callable[[str, str], str], tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ def test_an_unknown_oracle_gets_a_suggestion(exhume: Any, command: tuple[str, ..
     assert "did you mean soundness?" in ended.said
 
 
+@pytest.mark.thorough
 def test_only_the_oracles_named_look(exhume: Any, fake: Any, tmp_path: Path) -> None:
     file = tmp_path / "a.smt2"
     file.write_text(TEXT)

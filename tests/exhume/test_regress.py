@@ -80,6 +80,7 @@ def test_only_what_the_base_does_not_show_is_reported(
     assert f"not new: 1 that {base} also shows; 1 that only it shows: {gone}" in again.out
 
 
+@pytest.mark.thorough
 def test_the_files_of_a_folder_come_first_and_answers_count(
     exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
 ) -> None:

@@ -136,6 +136,7 @@ def test_a_new_comment_and_an_edit_cost_two_pages(
     assert one(tmp_path / "c", "select count(*) from formula where source like '%comment:%/0'") is not None
 
 
+@pytest.mark.thorough
 def test_an_edited_formula_takes_the_place_of_the_old_one(
     hub: FakeGitHub, tracker: FakeTracker, tmp_path: Path
 ) -> None:
@@ -562,7 +563,7 @@ for line in sys.stdin:
     print(os.waitpid(child, 0)[1], flush=True)
 """
 
-KILLS = size(8, 52)
+KILLS = size(5, 52)
 
 
 @pytest.mark.slow

@@ -62,6 +62,7 @@ def test_a_refresh_mines_and_learns_and_says_so_in_one_line(
     assert contents(config.parent / "c.duckdb") == before
 
 
+@pytest.mark.thorough
 def test_what_is_new_is_counted(hub: FakeGitHub, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(["refresh", "--config", str(config)])
     for number in range(6):

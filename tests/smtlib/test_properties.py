@@ -57,6 +57,7 @@ def collect(solvers: frozenset[str], count: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
+@pytest.mark.few(1)
 def test_solvers_accept_random_terms(solver: str) -> None:
     texts = ["(set-logic ALL)\n" + t for t in dict.fromkeys(collect(frozenset({solver}), size(120, 200)))]
     assert len(texts) > size(48, 80)

@@ -38,6 +38,7 @@ def boolector(request: pytest.FixtureRequest) -> Solver:
         no_release(problem)
 
 
+@pytest.mark.few(1)
 def test_it_answers_on_both_paths_alike(boolector: Solver, tmp_path: Path) -> None:
     script, file = Script(INCREMENTAL), tmp_path / "f.smt2"
     file.write_bytes(INCREMENTAL)

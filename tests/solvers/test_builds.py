@@ -204,6 +204,7 @@ def test_the_parts_of_a_label_may_stand_in_any_order(tmp_path: Path) -> None:
     assert find_built(Z3, "5.4.0+address.debug") == find_built(Z3, "5.4.0+debug.address") == program
 
 
+@pytest.mark.thorough
 def test_a_source_package_stays_in_its_folder(tmp_path: Path, index: Path) -> None:
     pack(index, others={"../../../outside": "x"})
     with pytest.raises(EnvironmentProblem, match="outside"):  # pip sees it first

@@ -30,6 +30,7 @@ added to the theory files, or here.
 @pytest.mark.parametrize(
     "family", ["z3", "cvc5", *(pytest.param(name, marks=pytest.mark.thorough) for name in list(MISSING)[2:])]
 )
+@pytest.mark.few(1)
 def test_installed_solvers_have_nothing_that_is_not_known(family: str) -> None:
     try:
         solver = find_solver(family)

@@ -113,6 +113,7 @@ def test_no_name_is_bound_twice_on_a_way(tmp_path: Path) -> None:
     assert deepest > 2
 
 
+@pytest.mark.thorough
 def test_a_seed_without_an_answer_becomes_unsatisfiable(tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text("(declare-const a Int)(assert (= (* a a a) 1330))(check-sat)")
     (tmp_path / "b.smt2").write_text(CONTRADICTIONS[0] + "(check-sat)")
