@@ -47,6 +47,8 @@ class PipeEngine(TextEngine):
     """
 
     answers = True
+    # Why the last command was refused, where that is a limit: some solvers end after an error.
+    _limit = ""
 
     def __init__(self, name: str, command: str) -> None:
         """Raises :class:`EngineMissing` where the program cannot be started."""
@@ -105,7 +107,7 @@ class PipeEngine(TextEngine):
             self._talk = Conversation(self._argv)
         except OSError as error:
             raise Rejected(f"{self._argv[0]} cannot be started: {error.strerror}") from error
-        self._gone = ""
+        self._gone = self._limit = ""
         self._started = False
         self.commands = []
         self._forget()
@@ -157,7 +159,10 @@ class PipeEngine(TextEngine):
         super().emit(command)
         self._reply = self._ask(command)
         if self._reply.startswith("(error"):
-            raise _error(self._reply)
+            error = _error(self._reply)
+            self._limit = str(error) if isinstance(error, Unsupported) else ""
+            raise error
+        self._limit = ""
         if self._reply == "unsupported":
             raise Unsupported(f"{command[:60]}: the solver says unsupported")
         if self._reply != "success" and not _ASKING.match(command):
@@ -175,7 +180,7 @@ class PipeEngine(TextEngine):
             self._talk, self._gone = None, str(error)
             if error.signal is not None or tells_of_a_crash(error.said):
                 raise Misbehaviour("crash", str(error)) from error
-            raise _error(str(error)) from error
+            raise (Unsupported(self._limit) if self._limit else _error(str(error))) from error
 
     def make_sort(self, sort: Sort, args: Sequence[ApiSort]) -> Sort:
         """The sort, where the solver knows its head (and its format, of a floating-point sort)."""

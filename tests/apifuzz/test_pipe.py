@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import sys
@@ -271,10 +272,15 @@ def test_a_solver_of_booleans_alone_is_given_terms(command: str) -> None:
     assert any(" assert t" in line for line in lines)
 
 
-def test_other_answers_than_success_are_noticed() -> None:
+def conversing(program: str) -> PipeEngine:
+    """An engine in the middle of a run, whose solver is a Python program."""
     engine = PipeEngine.__new__(PipeEngine)
-    engine._started, engine.commands = True, []
-    engine._talk = talk(
+    engine._started, engine.commands, engine._talk = True, [], talk(program)
+    return engine
+
+
+def test_other_answers_than_success_are_noticed() -> None:
+    engine = conversing(
         """
         for answer in ('sat', '(error "Fatal failure within x")'):
             input()
@@ -287,6 +293,37 @@ def test_other_answers_than_success_are_noticed() -> None:
     with pytest.raises(Misbehaviour, match="Fatal failure"):
         engine.emit("(push 1)")
     with pytest.raises(Rejected, match="exit status 0"):
+        engine.emit("(push 1)")
+
+
+@pytest.mark.parametrize(
+    ("answers", "end", "kind", "said"),
+    [
+        (["timeout"], "sys.exit(1)", Unsupported, "a time limit"),
+        (["timeout", ""], "sys.exit(1)", Rejected, "exit status 1"),
+        (["timeout"], "sys.exit('Fatal failure within x')", Misbehaviour, "Fatal failure"),
+        (["timeout"], "os.abort()", Misbehaviour, "SIGABRT"),
+    ],
+)
+def test_a_solver_may_end_after_it_has_told_of_a_limit(
+    answers: list[str], end: str, kind: type[Exception], said: str
+) -> None:
+    engine = conversing(
+        f"""
+        import os, sys
+        for answer in {answers}:
+            input()
+            print(f'(error "{{answer}}")' if answer else 'success', flush=True)
+        input()
+        {end}
+        """
+    )
+    for answer in answers:
+        with pytest.raises(Unsupported) if answer else contextlib.nullcontext():
+            engine.emit("(push 1)")
+    with pytest.raises(kind, match=said):
+        engine.emit("(push 1)")
+    with pytest.raises(Unsupported, match="the solver ended"):
         engine.emit("(push 1)")
 
 
