@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
+import signal
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from apifuzz.interface import (
     Feature,
     Head,
     HeadKind,
+    LimitReached,
     Misbehaviour,
     Rejected,
     Unsupported,
@@ -32,18 +34,21 @@ from apifuzz.interface import (
 from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
 from solvers.running.conversation import Conversation, Ended, NoAnswer
-from solvers.running.outcomes import tells_of_a_crash
+from solvers.running.outcomes import tells_of_a_crash, tells_of_no_memory
 from solvers.specs import parse_spec
 
 _ASKING = re.compile(r"\((check-sat|get-)")
+
+# The kernel's, where there is no memory left, and where a file is larger than the conversation allows.
+_NO_ROOM = (signal.SIGKILL, signal.SIGXFSZ)
 
 
 class PipeEngine(TextEngine):
     """Talks to the solver that ``command`` starts (no shell: split as a shell would, and started as it is).
 
     An error that the solver reports is :class:`Rejected`, its death by a signal or a message of an internal
-    error :class:`Misbehaviour` of kind ``crash``. A solver that does not answer in time is killed; what the
-    run still asks of it is :class:`Unsupported`.
+    error :class:`Misbehaviour` of kind ``crash``. Where memory ran out, the run ends. A solver that does not
+    answer in time is killed; what the run still asks of it is :class:`Unsupported`.
     """
 
     answers = True
@@ -178,6 +183,8 @@ class PipeEngine(TextEngine):
             raise Unsupported(str(error)) from error
         except Ended as error:
             self._talk, self._gone = None, str(error)
+            if error.signal in _NO_ROOM or tells_of_no_memory(error.said):
+                raise LimitReached(f"memory or room for files: {error}") from error
             if error.signal is not None or tells_of_a_crash(error.said):
                 raise Misbehaviour("crash", str(error)) from error
             raise (Unsupported(self._limit) if self._limit else _error(str(error))) from error

@@ -280,6 +280,11 @@ def tells_of_a_crash(text: str) -> bool:
     return _CRASH.search(text) is not None
 
 
+def tells_of_no_memory(text: str) -> bool:
+    """Whether a message says that memory ran out."""
+    return _MEMORY.search(text) is not None
+
+
 def message_shape(text: str) -> str:
     """A message without the parts that differ between runs and formulas."""
     shape = re.sub(r"0x[0-9a-fA-F]+", "0x", text[:_MOST_MESSAGE])

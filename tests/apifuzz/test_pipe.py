@@ -21,6 +21,7 @@ from apifuzz.interface import (
     ApiSort,
     ApiTerm,
     Feature,
+    LimitReached,
     Misbehaviour,
     Rejected,
     TermKind,
@@ -299,18 +300,20 @@ def test_other_answers_than_success_are_noticed() -> None:
 @pytest.mark.parametrize(
     ("answers", "end", "kind", "said"),
     [
+        (["std::bad_alloc"], "sys.exit(1)", Unsupported, "memory: std::bad_alloc"),
+        ([], "os.kill(os.getpid(), 9)", LimitReached, "memory .*SIGKILL"),
+        ([], "signal.signal(25, signal.SIG_DFL); os.kill(os.getpid(), 25)", LimitReached, "SIGXFSZ"),
+        ([], "os.write(2, b'terminate called: std::bad_alloc'); os.abort()", LimitReached, "SIGABRT"),
         (["timeout"], "sys.exit(1)", Unsupported, "a time limit"),
         (["timeout", ""], "sys.exit(1)", Rejected, "exit status 1"),
         (["timeout"], "sys.exit('Fatal failure within x')", Misbehaviour, "Fatal failure"),
-        (["timeout"], "os.abort()", Misbehaviour, "SIGABRT"),
+        (["out of memory"], "os.abort()", Misbehaviour, "SIGABRT"),
     ],
 )
-def test_a_solver_may_end_after_it_has_told_of_a_limit(
-    answers: list[str], end: str, kind: type[Exception], said: str
-) -> None:
+def test_a_solver_may_end_at_a_limit(answers: list[str], end: str, kind: type[Exception], said: str) -> None:
     engine = conversing(
         f"""
-        import os, sys
+        import os, signal, sys
         for answer in {answers}:
             input()
             print(f'(error "{{answer}}")' if answer else 'success', flush=True)
