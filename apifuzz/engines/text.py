@@ -174,9 +174,11 @@ class TextEngine(TableEngine):
         """Declare the functions in ``terms`` that were not printed yet."""
         if self.unprinted:
             for declaration in declarations_in(terms):
-                command = self.unprinted.pop(declaration, None)
+                command = self.unprinted.get(declaration)
                 if command is not None:
                     self.declare(command)
+                    # Only now: where the solver refuses it, it is tried again at the next use.
+                    del self.unprinted[declaration]
 
     def make_value(self, sort: ApiSort, text: str) -> Term:
         if sort.sort.name == "FiniteField":

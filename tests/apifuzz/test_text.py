@@ -18,7 +18,7 @@ from apifuzz.engines import make_engine
 from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.text import TextEngine, translate
-from apifuzz.interface import Capabilities, Feature
+from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.run import Settings
 from apifuzz.trace import print_trace, read_trace
 from difftest import Limits, Solver, find_solver
@@ -247,23 +247,46 @@ def test_the_translation_runs(ask: Callable[[str], str]) -> None:
     assert [line for line in ask(text).splitlines() if line] == ["unsat", "sat"]
 
 
+RECURSION = """exhume-trace 1 smtlib 1
+1 new
+2 make-sort Int
+return s1
+3 make-function f (s1) s1
+return t1
+4 make-variable s1 x
+return t2
+5 make-term s1 apply t1 t2
+return t3
+6 define-recursive t1 (t2) s1 t3
+"""
+
+
 def test_a_function_is_declared_late_so_that_it_can_be_defined() -> None:
     engine = TextEngine()
-    replay(
-        engine,
-        read_trace(
-            """exhume-trace 1 smtlib 1
-            1 new
-            2 make-sort Int
-            return s1
-            3 make-function f (s1) s1
-            return t1
-            4 make-variable s1 x
-            return t2
-            5 make-term s1 apply t1 t2
-            return t3
-            6 define-recursive t1 (t2) s1 t3
-            """
-        ),
-    )
+    replay(engine, read_trace(RECURSION))
     assert engine.commands[1:] == ["(define-fun-rec f ((x Int)) Int (f x))"]
+
+
+class Tired(TextEngine):
+    """Refuses the first command that starts with ``refuses``."""
+
+    refuses = ""
+
+    def emit(self, command: str) -> None:
+        if self.refuses and command.startswith(self.refuses):
+            self.refuses = ""
+            raise Unsupported("a limit")
+        super().emit(command)
+
+
+@pytest.mark.parametrize("refuses", ["(define-fun-rec", "(declare-fun"])
+def test_a_function_that_the_solver_refused_is_declared_at_its_next_use(refuses: str) -> None:
+    made = "7 make-value s1 1\nreturn t4\n8 make-term s1 apply t1 t4\nreturn t5\n"
+    use = "9 get-value t5\n"
+    declared = RECURSION[: RECURSION.index("6 define")]
+    calls = RECURSION + made + use if refuses == "(define-fun-rec" else declared + made + use + use
+    engine = Tired()
+    engine.refuses = refuses
+    ending = replay(engine, read_trace(calls))
+    assert len(ending.refused) == 1
+    assert engine.commands[1:] == ["(declare-fun f (Int) Int)", "(get-value ((f 1)))"]
