@@ -15,6 +15,8 @@ from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
 
+TWINS = "the solver and the one of the cross-check have the same name"
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:
@@ -44,6 +46,11 @@ class Setup:
     def title(self) -> str:
         """The same, for people."""
         return "+".join(spec.partition("=")[0] for spec in self.specs)
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether both solvers have one label: then nothing could say which of them is wrong."""
+        return len({spec.partition("=")[0].strip() for spec in self.specs}) < len(self.specs)
 
     @property
     def interfaces(self) -> tuple[str, ...]:
@@ -84,7 +91,7 @@ class Setup:
         """The setup of the run that a trace is of, on ``solver`` and ``cross_check`` if these are named.
 
         A trace may come from a stranger: solvers that are started by a command line are taken only from the
-        caller. Raises TraceError where it names one.
+        caller. Raises TraceError where it names one, and where the caller names two of one label.
         """
         other = cross_check or unquote_name(trace.setting(CROSS_CHECK)) or None
         named = (("--solver", solver, trace.solver), ("--cross-check", cross_check, other))
@@ -94,4 +101,8 @@ class Setup:
                     f"the trace names the solver {name!r}, which no trace may start: give it to"
                     f" exhume apifuzz replay or minimise with {option}"
                 )
-        return cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
+        setup = cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
+        # Earlier versions wrote such traces, too: these are repeated as they are.
+        if setup.has_twins and (solver or cross_check):
+            raise TraceError(f"{TWINS}: name one of them otherwise with --solver or --cross-check")
+        return setup

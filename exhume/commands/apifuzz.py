@@ -13,7 +13,7 @@ from apifuzz.engines import ENGINES
 from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
 from apifuzz.running.runs import RUN_LIMITS
-from apifuzz.running.setup import Setup
+from apifuzz.running.setup import TWINS, Setup
 from apifuzz.running.strategy import CallsStrategy
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
@@ -222,7 +222,10 @@ def _setup(solver: str, cross_check: str | None, witnesses: bool) -> Setup:
             raise typer.BadParameter(
                 f"no engine for {spec!r}; choose one of {', '.join(ENGINES)}, or NAME=COMMAND"
             )
-    return Setup(solver, cross_check, witnesses)
+    setup = Setup(solver, cross_check, witnesses)
+    if setup.has_twins:
+        raise typer.BadParameter(f"{TWINS}: give --cross-check another, as in old=COMMAND")
+    return setup
 
 
 def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:

@@ -328,6 +328,14 @@ def test_a_strangers_trace_starts_no_program(line: str) -> None:
     assert Setup.of_trace(other, None, "a=b").specs == ("z3", "a=b")
 
 
+@pytest.mark.parametrize("given", [(None, "z3=old -in"), ("cvc5 =old", None), ("a=b", "a=c")])
+def test_solvers_of_one_name_are_not_compared(given: tuple[str | None, str | None]) -> None:
+    with pytest.raises(TraceError, match="same name"):
+        Setup.of_trace(read_trace("exhume-trace 1 z3 1\nset cross-check cvc5\n"), *given)
+    # As an earlier version wrote it.
+    assert Setup.of_trace(read_trace("exhume-trace 1 z3 1\nset cross-check z3\n")).specs == ("z3", "z3")
+
+
 # Campaigns
 
 # Double, what its finding is called, and what its minimised trace is made of.
