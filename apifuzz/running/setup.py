@@ -78,10 +78,13 @@ class Setup:
         return cast(Callable[[], Engine], getattr(importlib.import_module(module), name))()
 
     def settings(self) -> list[tuple[str, str]]:
-        """What a trace says of it, besides the solver."""
+        """What a trace says of it, besides the solver: without a command line, as traces go into reports."""
         said = []
         if self.cross_check is not None:
-            said.append((CROSS_CHECK, quote_name(self.cross_check)))
+            name, equals, _ = self.cross_check.partition("=")
+            name = name.strip()
+            # With a "=" it is not taken for the engine of this name when it is read.
+            said.append((CROSS_CHECK, quote_name(name + equals if name in ENGINES else name)))
         if self.witnesses:
             said.append((WITNESSES, "true"))
         return said

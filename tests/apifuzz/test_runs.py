@@ -318,6 +318,16 @@ def test_a_setup_stands_in_its_trace(honest: Runner) -> None:
     assert Setup.of_trace(read_trace(text), None, "z3") == replace(setup, cross_check="z3")
 
 
+@pytest.mark.parametrize(("name", "said"), [("mine", "mine"), ("z3 ", "z3=")])
+def test_a_trace_does_not_tell_the_command_line_of_a_solver(name: str, said: str) -> None:
+    setup = Setup("bitwuzla", f"{name}=/home/me/solver --key 1")
+    assert setup.settings() == [("cross-check", said)]
+    trace = read_trace(f"exhume-trace 1 bitwuzla 1\nset cross-check {said}\n")
+    with pytest.raises(TraceError, match="--cross-check"):
+        Setup.of_trace(trace)
+    assert Setup.of_trace(trace, None, setup.cross_check) == setup
+
+
 @pytest.mark.parametrize("line", ["|sh=rm -rf x|", "elsewhere"])
 def test_a_strangers_trace_starts_no_program(line: str) -> None:
     with pytest.raises(TraceError, match="--solver"):
