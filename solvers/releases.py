@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +30,8 @@ _PYTHONS = ("", "3.12", "3.13", "3.10", "3.9", "3.8", "3.7", "3.6")
 # A solver's wheel unpacks to about 100 MB; anything larger than this is refused.
 _MAX_UNPACKED = 2 << 30
 _MAX_SOURCE = 1 << 30
+# The last one for encryption, and for a compression that Python does not have.
+_BROKEN_WHEEL = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 
 def is_version(text: str) -> bool:
@@ -159,7 +162,7 @@ def unpack_wheel(wheel: Path, folder: Path) -> None:
                 raise SolverMissing(f"{wheel.name}: unpacks to more than {_MAX_UNPACKED >> 30} GB")
             for member in archive.infolist():
                 _unpack_member(archive, member, _member_path(wheel, root, member.filename))
-    except zipfile.BadZipFile as problem:
+    except _BROKEN_WHEEL as problem:
         raise SolverMissing(f"{wheel.name}: not a wheel: {problem}") from problem
 
 
@@ -185,7 +188,7 @@ def unpack_source(archive: Path, folder: Path) -> None:
                 with opened, target.open("wb") as sink:
                     shutil.copyfileobj(opened, sink)
                 target.chmod(0o755 if member.mode & 0o100 else 0o644)
-    except (tarfile.TarError, EOFError, OSError) as problem:
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as problem:
         if isinstance(problem, OSError) and problem.errno:
             raise
         raise SolverMissing(f"{archive.name}: not a source package: {problem}") from problem

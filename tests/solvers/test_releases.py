@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -152,6 +153,37 @@ def test_a_wheel_that_is_no_archive_is_reported(tmp_path: Path) -> None:
     wheel.write_text("no zip")
     with pytest.raises(SolverMissing, match="not a wheel"):
         releases.unpack_wheel(wheel, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("place", "byte"),
+    [(31, 0xFF), (8, 99), (6, 1)],
+    ids=["damaged", "another compression", "encrypted"],
+)
+def test_a_broken_wheel_is_reported(tmp_path: Path, place: int, byte: int) -> None:
+    wheel = tmp_path / "x.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", "text")
+    data = bytearray(wheel.read_bytes())
+    data[place] = byte
+    if place < 30:
+        # The directory at the end repeats the entry's header, two bytes further.
+        data[data.index(b"PK\x01\x02") + place + 2] = byte
+    wheel.write_bytes(data)
+    with pytest.raises(SolverMissing, match="not a wheel"):
+        releases.unpack_wheel(wheel, tmp_path / "out")
+
+
+def test_a_damaged_source_package_is_reported(tmp_path: Path) -> None:
+    package, text = tmp_path / "x.tar.gz", tmp_path / "text"
+    text.write_text(" ".join(map(str, range(50000))))
+    with tarfile.open(package, "w:gz") as archive:
+        archive.add(text, "text")
+    data = package.read_bytes()
+    half = len(data) // 2
+    package.write_bytes(data[:half] + b"\xff" * half)
+    with pytest.raises(SolverMissing, match="not a source package"):
+        releases.unpack_source(package, tmp_path / "out")
 
 
 def test_a_wheel_that_claims_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
