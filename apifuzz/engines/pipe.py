@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 import signal
 from collections.abc import Sequence
 from typing import Any
@@ -33,6 +32,7 @@ from apifuzz.interface import (
 )
 from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
+from solvers.errors import UnknownSolver
 from solvers.running.conversation import Conversation, Ended, NoAnswer
 from solvers.running.outcomes import tells_of_a_crash, tells_of_no_memory
 from solvers.specs import parse_spec
@@ -44,7 +44,7 @@ _NO_ROOM = (signal.SIGKILL, signal.SIGXFSZ)
 
 
 class PipeEngine(TextEngine):
-    """Talks to the solver that ``command`` starts (no shell: split as a shell would, and started as it is).
+    """Talks to the solver that ``command`` starts (no shell: split as that of a solver's spec).
 
     An error that the solver reports is :class:`Rejected`, its death by a signal or a message of an internal
     error :class:`Misbehaviour` of kind ``crash``. Where memory ran out, the run ends. A solver that does not
@@ -59,12 +59,13 @@ class PipeEngine(TextEngine):
         """Raises :class:`EngineMissing` where the program cannot be started."""
         self._line = command
         try:
-            self._argv = tuple(shlex.split(command))
-        except ValueError as error:
-            raise _missing(name, command, str(error)) from error
-        if not self._argv:
+            spec = parse_spec(f"{name}={command}")
+        except UnknownSolver as error:
+            raise EngineMissing(str(error)) from error
+        if not spec.command:  # of name==version
             raise _missing(name, command, "there is no program")
-        super().__init__((parse_spec(f"{name.strip()}={command}").kin,))
+        self._argv = spec.command
+        super().__init__((spec.kin,))
         self.name = name.strip()
         try:
             self._abilities: Abilities = abilities_of(self._argv, self._families)

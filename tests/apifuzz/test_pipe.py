@@ -97,10 +97,26 @@ def test_what_was_found_is_kept_until_the_program_changes(
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("bad", ["", "'", "/nonexistent/solver -x"])
+def test_a_path_with_spaces_needs_no_quotes(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "a solver"
+    program.write_text(f"#!/bin/sh\nexec {command}\n")
+    program.chmod(0o755)
+    found = abilities_of(tuple(shlex.split(command)), ("little",))
+    monkeypatch.setattr("apifuzz.engines.pipe.abilities_of", lambda argv, families: found)
+    assert make_engine(f"little={program}").version == "1.2"
+
+
+@pytest.mark.parametrize("bad", ["", "'", "=4.8.5", "/nonexistent/solver -x"])
 def test_programs_that_cannot_be_used_are_missing(bad: str) -> None:
     with pytest.raises(EngineMissing):
         PipeEngine("bad", bad)
+
+
+def test_a_name_of_several_words_is_refused() -> None:
+    with pytest.raises(EngineMissing, match="may contain only"):
+        PipeEngine("b a d", "true")
 
 
 def test_a_program_that_does_not_talk_smtlib_is_missing() -> None:
