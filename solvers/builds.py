@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from base.cache import cache_folder
@@ -185,8 +186,11 @@ def build_checkout(
         )
     commit = _git(checkout, "rev-parse", "--short=12", "HEAD")
     is_changed = bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))
-    release = f"git-{commit}{'-changed' * is_changed}+{flavour.label}"
+    release = f"git-{commit}+{flavour.label}"
     if is_changed:
+        # Another checkout of this commit has other changes.
+        place = sha256(os.fsencode(checkout.resolve())).hexdigest()[:8]
+        release = f"git-{commit}-changed-{place}+{flavour.label}"
         last = _folder(profile, release)
         if last.is_symlink():
             last.unlink()

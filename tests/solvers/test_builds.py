@@ -169,6 +169,21 @@ def test_a_checkout_is_built_as_it_is(tmp_path: Path) -> None:
     assert {path.name for path in checkout.iterdir()} == {".git", "CMakeLists.txt", "main.cpp"}
 
 
+def test_changed_checkouts_of_one_commit_are_builds_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"rev-parse": "abc", "status": " M main.cpp"}
+    monkeypatch.setattr("solvers.builds._git", lambda checkout, word, *more: said[word])
+    monkeypatch.setattr("solvers.builds._build", lambda profile, release, *more: Path(release))
+    built = []
+    for name in ("a", "b", "a"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "CMakeLists.txt").write_text("")
+        built.append(build_checkout(Z3, tmp_path / name, Flavour(), 1)[1].name)
+    assert built[0] == built[2] != built[1]
+    assert built[1].startswith("git-abc-changed-") and built[1].endswith("+source")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
