@@ -356,7 +356,9 @@ def test_the_reports_have_their_form() -> None:
 @pytest.mark.parametrize("solver", ["cvc5", "bitwuzla"])
 def test_reports_show_the_program_that_reads_the_input(solver: str) -> None:
     program = (FOLDER.parent.parent / "solvers" / solver / "reader.py").read_text("utf-8")
-    for file in FOLDER.glob(f"{solver}-*/formula.smt2"):
+    files = list(FOLDER.glob(f"{solver}-*/formula.smt2"))
+    assert files
+    for file in files:
         assert f"```python\n{program}```\n" in file.with_name("report.md").read_text("utf-8"), (
             file.parent.name
         )

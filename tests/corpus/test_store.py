@@ -230,17 +230,18 @@ def test_waiting_for_the_holder_to_end(tmp_path: Path) -> None:
     path = tmp_path / "c"
     code = (
         "import sys, time; from corpus.store import Corpus\n"
-        "with Corpus.open(sys.argv[1], True): print('held', flush=True); time.sleep(0.7)"
+        "with Corpus.open(sys.argv[1], True): print('held', flush=True); sys.stdin.read(); time.sleep(0.3)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, "-c", code, path], stdout=subprocess.PIPE, env=environment
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     ) as holder:
-        assert holder.stdout is not None
+        assert holder.stdin is not None and holder.stdout is not None
         holder.stdout.readline()
         with pytest.raises(CorpusLocked) as caught:
             Corpus.open(path)
         assert caught.value.pid == holder.pid
+        holder.stdin.close()
         Corpus.open(path, write=True, wait=10).close()
 
 

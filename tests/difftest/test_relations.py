@@ -357,7 +357,9 @@ def test_the_order_of_terms_depends_on_each_alone() -> None:
 
 def test_names_are_given_once() -> None:
     text = "(declare-const p Bool)(assert (! (or p (! (not p) :named inside)) :named |a b|))(check-sat)"
-    for claim in levels._claims(case_of(text)):
+    claims = list(levels._claims(case_of(text)))
+    assert claims
+    for claim in claims:
         assert [script.count(":named") for script in claim.texts] == [2]
         assert "(assert (not (or p (not p))))" in claim.texts[0]
 

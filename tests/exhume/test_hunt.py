@@ -223,8 +223,8 @@ def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -
     document = exhume(
         *HUNT, "--corpus", corpus, "--solver", yes, "--time", "1s", "--out", tmp_path / "h", "--json"
     ).json
-    assert 1 <= document["seconds"] < 5
-    assert document["tests"] > 1
+    assert 1 <= document["seconds"] < 20
+    assert document["tests"] >= 1
 
 
 @pytest.mark.parametrize("time", ["soon", "10x", "-5", "0", "0s", "", "1e3", "5m30"])

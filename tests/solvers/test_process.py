@@ -23,6 +23,7 @@ from solvers.running._supervisor import descendants
 from solvers.running.process import Supervisor, clean_environment, run
 from solvers.running.runner import Runner
 from solvers.running.script import Script
+from tests.conftest import commands_running
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 SHORT = Limits(seconds=0.4)
@@ -87,8 +88,9 @@ def test_children_die_with_the_run_wherever_they_went(
     time.sleep(0.1)
     {parent}
     """
-    got = supervisor.execute([*PYTHON, textwrap.dedent(code)], Limits(seconds=0.6))
-    assert got.ended == ("timeout" if "sleep" in parent else "exit")
+    hangs = "sleep" in parent
+    got = supervisor.execute([*PYTHON, textwrap.dedent(code)], Limits(seconds=0.6) if hangs else LONG)
+    assert got.ended == ("timeout" if hangs else "exit")
     assert_gone(marker)
 
 
@@ -329,7 +331,10 @@ def test_nothing_survives_the_death_of_exhume_itself(
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
-    time.sleep(0.5)
+    deadline = time.monotonic() + 30
+    while not any(line.startswith("sh\0") for line in commands_running(marker)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     process.send_signal(number)
     process.wait()
     process.stdout.close()

@@ -143,9 +143,9 @@ def test_formulas_within_one_another_are_looked_through_once(tmp_path: Path) -> 
     source = seeds_of([f"(declare-const x Int)(declare-const y Int)(assert {nested})"], tmp_path)
     made = make_strategy("eliminate", None, StrategySettings(seed=3, given=("tests=20",)), source)
     next(iter(made.generate(0, 1)))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(list(made.generate(1, 20))) == 19
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 def test_constants_become_variables(source: SeedSource) -> None:
