@@ -320,7 +320,7 @@ def test_a_setup_stands_in_its_trace(honest: Runner) -> None:
 
 @pytest.mark.parametrize(("name", "said"), [("mine", "mine"), ("z3 ", "z3=")])
 def test_a_trace_does_not_tell_the_command_line_of_a_solver(name: str, said: str) -> None:
-    setup = Setup("bitwuzla", f"{name}=/home/me/solver --key 1")
+    setup = Setup("bitwuzla", f"{name}=/opt/private/solver --key 1")
     assert setup.settings() == [("cross-check", said)]
     trace = read_trace(f"exhume-trace 1 bitwuzla 1\nset cross-check {said}\n")
     with pytest.raises(TraceError, match="--cross-check"):
