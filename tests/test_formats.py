@@ -263,7 +263,7 @@ def test_a_finished_hunt_has_nothing_left_to_do(exhume: Command, copy: Copy, cor
     assert {finding["id"] for finding in reported["findings"]} == ids(folder)
 
 
-@pytest.mark.parametrize("name", ["hunt-planted", pytest.param("hunt-killed", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ["hunt-planted", "hunt-killed"])
 @pytest.mark.thorough
 def test_a_killed_hunt_resumes_and_keeps_its_findings(
     name: str, exhume: Command, copy: Copy, corpus: Path
@@ -275,7 +275,9 @@ def test_a_killed_hunt_resumes_and_keeps_its_findings(
     done = EXPECTED["tests_done"][name]
     reported = resume(exhume, folder, "--corpus", corpus, "--tests", done + MORE)
     assert reported["tests"] == done + MORE
-    assert all(sum(counts.values()) == done + MORE for counts in reported["outcomes"].values())
+    ran = [sum(counts.values()) for counts in reported["outcomes"].values()]
+    # Some of the new tests may be for one solver alone.
+    assert done <= min(ran) <= max(ran) == done + MORE
     assert before <= {finding["id"] for finding in reported["findings"]} == ids(folder)
     # What the killed run found and had not put into the corpus is there now.
     rows = exhume("query", "select key from finding", "--corpus", corpus, "--json").json
