@@ -41,10 +41,10 @@ _MOST_ROUNDS = 5
 _MOST_FACTS = 10
 
 _FOLDED = frozenset(
-    "+ - * < <= > >= abs to_real bvnot bvneg bvadd bvsub bvmul bvand bvor bvxor concat bvult bvule "
+    "+ - * / < <= > >= abs to_real bvnot bvneg bvadd bvsub bvmul bvand bvor bvxor concat bvult bvule "
     "str.len xor".split()
 )
-"""Operators of scalars whose meaning the standard does not leave open anywhere."""
+"""Operators of scalars whose meaning the standard does not leave open anywhere but for divisions by zero."""
 
 _SET, _BAG = "set of", "bag of"
 """Functions of no theory: items in order, and what else is joined. The indices count the items."""
@@ -160,7 +160,7 @@ class Refuter:
         if _head(term) not in _FOLDED or term.op.indices or not args:
             return None
         values = [_value_of(arg) for arg in args]
-        if any(value is None for value in values):
+        if any(value is None for value in values) or (_head(term) == "/" and 0 in values[1:]):
             return None
         try:
             return self._written(MEANINGS[_head(term)](*values), term.sort)
@@ -290,7 +290,7 @@ class Refuter:
             return None
         entries[index] = element
         every = self._indices(index.sort)
-        if every and _head(base) == "const":
+        if every and _head(base) == "const" and all(map(_is_scalar, entries)):
             entries = {i: entries.get(i, base.args[0]) for i in every}
         if every and len(entries) == len(every):
             # It makes no difference what is below.
@@ -520,8 +520,8 @@ def _differ(one: Term, other: Term) -> bool:
 
 def _is_scalar(term: Term) -> bool:
     is_float = float_bits(term) is not None or _head(term) == "NaN"
-    is_named = _head(term) in ROUNDING_MODES.values() or term.op.kind is Kind.LITERAL
-    return is_float or is_named or _value_of(term) is not None
+    is_element = term.op.kind is Kind.LITERAL and term.sort.name == "FiniteField"
+    return is_float or is_element or _head(term) in ROUNDING_MODES.values() or _value_of(term) is not None
 
 
 def _units(sequence: Term) -> list[Term] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,13 @@ from tests.sizes import size
 
 K = "((as const (Array Int Int)) 0)"
 B = "((as const (Array Bool Int)) 0)"
+CONST_BITS = "((as const (Array (_ BitVec 1) Int)) 0)"
 N = "(_ NaN 5 11)"
 DECLARED = """
 (declare-const a Int) (declare-const b Int) (declare-fun f (Int) Int) (declare-const x (Array Int Int))
 (declare-fun g ((Array Int Int)) Bool) (declare-fun h ((Seq Int)) Int) (declare-const s (Seq Int))
+(declare-const p Bool) (declare-const u (_ BitVec 1)) (declare-const r Real)
+(declare-const y (Array Bool Int)) (declare-const z (Array (_ BitVec 1) Int))
 """
 EQUAL = [
     ("(+ 1 2)", "3"),
@@ -33,11 +38,16 @@ EQUAL = [
     (N, "(fp #b1 #b11111 #b0000000001)"),
     ("((_ to_fp 5 11) #x3c00)", "(fp.neg (fp #b1 #b01111 #b0000000000))"),
     ("RNE", "roundNearestTiesToEven"),
+    ("(/ 2.0 4.0)", "0.5"),
+    ("(/ (- 1.0) (+ 1.0 1.0))", "(- (/ 2.0 4.0))"),
+    ("(/ 4.0 2.0)", "2.0"),
     (f"(store (store {K} 0 1) 2 3)", f"(store (store {K} 2 3) 0 1)"),
     (f"(store (store {K} 0 1) 0 0)", K),
     ("(store (store x 0 1) 2 3)", "(store (store (store x 2 4) 0 1) 2 3)"),
     ("(store x 5 (select x 5))", "x"),
     (f"(select (store {K} 1 7) (- 2 1))", "7"),
+    (f"(select (store {B} p 1) p)", "1"),
+    (f"(select (store {CONST_BITS} u 1) u)", "1"),
     (f"(store (store {B} true 1) false 1)", "((as const (Array Bool Int)) 1)"),
     (f"(g (store {K} 0 0))", f"(g {K})"),
     (
@@ -72,6 +82,8 @@ OPEN = [
     ("(store (store x a 1) b 2)", "(store x a 2)"),
     ("(select (store (store x a 1) b 2) a)", "1"),
     ("(seq.unit a)", "(seq.unit b)"),
+    ('"é"', '"\\u{e9}"'),
+    ("(/ 1.0 0.0)", "0.0"),
     ("(div 1 0)", "0"),
     ("(bvudiv #b1 #b0)", "#b1"),
     ("(set.singleton a)", "(set.singleton b)"),
@@ -79,6 +91,27 @@ OPEN = [
     ("(bag a (- 1))", "(as bag.empty (Bag Int))"),
     ("((_ to_fp 5 11) RNE 1.0)", "((_ to_fp 5 11) RNE 1.5)"),
 ]
+
+# Terms at random: for each sort, the terms without arguments, then the others.
+RANDOM = {
+    "Int": (
+        "a b 0 1 2",
+        "(+ $Int $Int);(f $Int);(select $Ints $Int);(select $Bools $Truth);(select $Bits $Bit);"
+        "(ite $Truth $Int $Int)",
+    ),
+    "Real": ("r 0.5 2.0 4.0", "(- $Real);(+ $Real $Real);(/ 2.0 4.0);(/ $Real 4.0);(/ $Real $Real)"),
+    "Bit": ("u #b0 #b1", "(bvnot $Bit);(bvadd $Bit $Bit)"),
+    "Ints": ("x", f"{K};(store $Ints $Int $Int)"),
+    "Bools": ("y", f"{B};(store $Bools $Truth $Int);(store $Bools p $Int)"),
+    "Bits": ("z", f"{CONST_BITS};(store $Bits $Bit $Int)"),
+    "Ordered": ("s", "(seq.unit $Int);(seq.++ $Ordered $Ordered);(as seq.empty (Seq Int))"),
+    "Truth": (
+        "p true false",
+        "(= $Int $Int);(= $Real $Real);(< $Real $Real);(= $Bit $Bit);(= $Ints $Ints);(= $Bools $Bools);"
+        "(= $Bits $Bits);(= $Ordered $Ordered);(not $Truth);(and $Truth $Truth);(or $Truth $Truth);"
+        "(exists ((a Int)) (and (= a $Int) $Truth));(forall ((p Bool)) (=> (= $Truth p) $Truth))",
+    ),
+}
 
 
 def refuted(*assertions: str) -> bool:
@@ -158,3 +191,20 @@ def test_what_is_refuted_is_unsatisfiable_for_solvers(tmp_path: Path) -> None:
         if is_refuted(Script.of(text + "(check-sat)"), 0):
             ask = ask_cvc5 if "set." in text or "bag" in text else ask_z3
             assert ask(text + "(check-sat)", 2000) == "unsat"
+
+
+def random_term(choose: random.Random, sort: str, depth: int) -> str:
+    simple, larger = RANDOM[sort]
+    shape = choose.choice(larger.split(";") if depth else simple.split())
+    return re.sub(r"\$(\w+)", lambda found: random_term(choose, found[1], depth - 1), shape)
+
+
+def test_no_satisfiable_formula_is_refuted() -> None:
+    choose = random.Random(3)
+    count = 0
+    for _ in range(size(50, 2000)):
+        formula = f"(not {random_term(choose, 'Truth', choose.choice((2, 3)))})"
+        if refuted(formula):
+            count += 1
+            assert ask_z3(f"{DECLARED}(assert {formula})", 1000) != "sat", formula
+    assert count > size(5, 250)
