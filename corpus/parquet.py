@@ -71,13 +71,14 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
         raise CorpusError(f"{path} exists already: name a new file", path)
     with new_file(path, "part") as draft, closing(connect(draft, read_only=False)) as connection:
         schema.migrate(connection, path, manifest.schema)
-        corpus = Corpus(draft, connection, write=True)
+        corpus = Corpus(path, connection, write=True)
         with corpus.transaction():
             for table in corpus.tables():
                 _fill(corpus, table, folder, manifest)
         schema.migrate(connection, path)
         if problems := corpus.verify():
             raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
+        corpus.checkpoint()
     return manifest
 
 

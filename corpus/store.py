@@ -109,6 +109,13 @@ class Corpus:
         with contextlib.suppress(duckdb.Error):  # no room for a checkpoint: the log has all data
             self.connection.close()
 
+    def checkpoint(self) -> None:
+        """Move everything from the log to the file, which can then be renamed.
+
+        Closing does it too, but raises nothing if the disk is full.
+        """
+        self._execute("checkpoint")
+
     def __enter__(self) -> Self:
         return self
 
