@@ -40,6 +40,8 @@ from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
 
+# Generated tests that wait for the confirmation of one with the same key. Files all wait: else they would count
+# as files that show no finding.
 _MAX_WAITING = 20
 # Tests with the same key before reduction that are reduced: they may have different causes.
 _LOOKS = 3
@@ -261,7 +263,7 @@ class Book:
             self.tally.add(NOT_NEW, {kind: 1})
         elif candidate.key in self._waiting:
             # Its first trigger is being confirmed; this one steps in if that fails.
-            if len(self._waiting[candidate.key]) < _MAX_WAITING:
+            if test.origin or len(self._waiting[candidate.key]) < _MAX_WAITING:
                 self._waiting[candidate.key].append(shown)
         else:
             self._waiting[candidate.key] = deque()

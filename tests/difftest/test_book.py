@@ -56,6 +56,26 @@ def test_command_lines_are_those_of_the_drivers_machine(tmp_path: Path, options:
     assert entry["options"] == list(options)
 
 
+@pytest.mark.parametrize(("of_files", "listed"), [(True, 29), (False, 20)])
+def test_files_that_wait_for_a_confirmation_are_all_listed(
+    tmp_path: Path, of_files: bool, listed: int
+) -> None:
+    z3 = find_solver("z3")
+    book = Book(prepare_output(tmp_path), [z3], 1, Tally(["z3"]), 0.0, lambda: 0.0, lambda _, reward: None)
+    candidate = Candidate("crash", ("z3",), "crash|z3|a.cpp:1", "z3", "crash")
+    for index in range(30):
+        test = GeneratedTest(index, TEXT, "files", origin=f"/files/{index}.smt2" if of_files else "")
+        assert not list(book.take(TestName("files", "", index), candidate, test))
+    task = book.next_task(lambda stage: Limits())
+    assert task is not None
+    verdict = Verdict(Outcome.CRASH, (None,), 0.1, "crash", "a.cpp:1")
+    evidence = Shown((z3,), {"z3": verdict}, {"z3": Run("exit", 1, None, "", "", 0.1)})
+    found, *others = book.take_confirmation(Confirmation(task, evidence, 0.1))
+    assert isinstance(found, FindingConfirmed)
+    duplicates = (found.record.path / "duplicates.txt").read_text().splitlines()
+    assert len(set(duplicates)) == len(others) == listed
+
+
 @pytest.mark.parametrize("seen", [0, 1])
 def test_a_resumed_run_knows_which_earlier_findings_the_campaign_saw_again(tmp_path: Path, seen: int) -> None:
     record = written(tmp_path, ())
