@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from base.cache import cache_folder
+from base.files import new_file
 from base.locks import locked
 from base.steps import Steps
 from base.version import VERSION
@@ -28,11 +29,9 @@ def starter_corpus(progress: Steps) -> Path:
     path = folder / f"starter-{VERSION}.duckdb"
     with locked(folder / "starter.lock"):
         if not path.exists():
-            draft = path.with_suffix(".draft")
-            draft.unlink(missing_ok=True)  # of a run that was killed
-            with Corpus.open(draft, write=True) as corpus:
+            with new_file(path, "draft") as draft, Corpus.open(draft, write=True) as corpus:
                 make_starter(corpus, progress)
-            draft.replace(path)
+                corpus.checkpoint()
     return path
 
 
