@@ -20,9 +20,10 @@ def test_it_is_made_by_the_run_after_one_that_was_killed(
     cache, killed = tmp_path / "cache", tmp_path / "killed"
 
     def make(corpus: Corpus, progress: Steps) -> None:
+        first = not killed.exists()
         with corpus.transaction():
-            Intake(corpus).add_tracker(Tracker("exhume/starter", "starter"))
-        if not killed.exists():
+            Intake(corpus).add_tracker(Tracker("of the killed run" if first else "exhume/starter", "starter"))
+        if first:
             shutil.copytree(cache, killed)  # what a kill would leave
             raise KeyboardInterrupt
 
