@@ -22,6 +22,7 @@ from typing import Any
 
 from base.files import put_json
 from base.steps import Steps, Tick, unseen
+from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
 from difftest.bugs.shelf import Shelf
@@ -31,7 +32,6 @@ from difftest.errors import BadOutput, DifftestError, writing
 from difftest.found_files import why_not
 from difftest.triage.key import Key
 from difftest.triage.kinds import State
-from difftest.triage.release_search import position
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.runner import Runner
 
@@ -253,19 +253,18 @@ class Judge:
         return Hit(file.name, when, found.finding_class, found.first_good, found.bug_key, tuple(same))
 
 
-def known_in(bugs: Iterable[Bug], shelf: Shelf, family: str, release: str) -> list[Bug]:
+def known_in(bugs: Iterable[Bug], family: str, release: str) -> list[Bug]:
     """The bugs that a release has as far as runs show it: it is older than the first good release, and it or
-    an older one shows the bug. Flaky bugs, and those that need options, do not count.
+    an older one shows the bug. Flaky bugs, and those that need options, do not count. The releases that ran
+    need not run here.
     """
-    releases = shelf.releases(family)
-    here = position(releases, release)
+    here, _ = by_age(release)
     found = []
     for bug in bugs:
         if bug.solver == family and not bug.flaky and not bug.options:
             symptom = Symptom.of(bug)
-            bad = [seen.release for seen in bug.strip if symptom.state(seen) is State.AFFECTED]
-            is_there = any(position(releases, one) <= here for one in bad)
-            if is_there and here < position(releases, bug.first_good):
+            bad = [by_age(seen.release)[0] for seen in bug.strip if symptom.state(seen) is State.AFFECTED]
+            if any(one <= here for one in bad) and here < by_age(bug.first_good)[0]:
                 found.append(bug)
     return found
 

@@ -28,6 +28,7 @@ from difftest.bugs.triggers import triggers_of
 from difftest.bugs.verifying import run_bug, verify
 from difftest.errors import DifftestError
 from difftest.triage.kinds import State
+from difftest.triage.release_search import position
 from exhume.commands.bugs_site import site_command
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import BenchmarkFolder, CorpusFile, Jobs, Json, RunLimit, parse_duration
@@ -394,7 +395,9 @@ def score_command(
     family, release = _release(against)
     find_solver(against).check_starts()
     shelf = Shelf()
-    known = known_in(Benchmark(folder).bugs.values(), shelf, family, release)
+    # An error before the fuzzer runs.
+    position(shelf.releases(family), release)
+    known = known_in(Benchmark(folder).bugs.values(), family, release)
     if not known:
         raise DifftestError(f"{folder} has no bug of {against} that shows without options")
     judge = Judge(family, release, known, shelf, seconds)

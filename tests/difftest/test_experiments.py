@@ -519,9 +519,9 @@ def test_bugs_of_the_history_are_not_to_be_found() -> None:
         with Runner(warm=False) as runner:
             bugs += [bug for bug in Case(other, place, runner).examine() if isinstance(bug, Bug)]
     assert [bug.first_good for bug in bugs] == ["4.7", "4.12", "4.12"]
-    split = future.Split.at("4.8", bugs, shelf, "z3")
+    split = future.Split.at("4.8", bugs, "z3")
     assert (split.history, split.future) == ((bugs[0],), (bugs[1],))
-    before = future.Split.at("4.2", bugs, shelf, "z3")
+    before = future.Split.at("4.2", bugs, "z3")
     assert (len(before.history), len(before.future)) == (0, 3)
     assert split.digest != before.digest
 
@@ -539,7 +539,7 @@ def test_releases_to_split_at_are_spread_and_differ_in_their_history() -> None:
     future = script("future-bugs")
     bugs = list(Benchmark(BUNDLED).bugs.values())
     found = future.good_releases(bugs, Listed(), "z3", 5)
-    splits = [future.Split.at(release, bugs, Listed(), "z3") for release in found]
+    splits = [future.Split.at(release, bugs, "z3") for release in found]
     sizes = [len(split.history) for split in splits]
     assert len(found) == 5
     assert sizes == sorted(set(sizes))
@@ -561,7 +561,7 @@ def test_hunts_learn_from_what_was_fixed_and_are_measured_by_the_rest(tmp_path: 
         no_release(problem)
     future = script("future-bugs")
     bugs = [bug for bug in Benchmark(BUNDLED).bugs.values() if not bug.options and not bug.flaky]
-    split = future.Split.at("4.8.6", bugs, Shelf(), "z3")
+    split = future.Split.at("4.8.6", bugs, "z3")
     small = sorted(split.history, key=lambda bug: len(bug.text))[:2]
     write_records(tmp_path / "bugs.jsonl", [*small, *split.future[:3]])
     options: list[object] = ["--bugs", tmp_path, "--out", tmp_path / "out", "--release", "4.8.6"]
