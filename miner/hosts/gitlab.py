@@ -67,7 +67,7 @@ class GitLab(Host):
     def tracker_of(self, item: Mapping[str, Any]) -> str | None:
         if item.get("noteable_type") == "Issue":
             return ""
-        if not {"iid", "title", "description"} <= item.keys():
+        if not {"iid", "title", "description"} <= item.keys() or _is_merge_request(item):
             return None
         references = item.get("references")
         full = text_in(references, "full") if isinstance(references, Mapping) else ""
@@ -84,7 +84,7 @@ class GitLab(Host):
                 yield number, Comment(ident, text_in(item, "body"), "", *times)
             return
         number, count = item.get("iid"), item.get("user_notes_count")
-        if type(number) is not int:
+        if type(number) is not int or _is_merge_request(item):
             return
         page, state = text_in(item, "web_url"), text_in(item, "state")
         yield (
@@ -101,7 +101,6 @@ class GitLab(Host):
                 created_at=moment(item, "created_at"),
                 updated_at=moment(item, "updated_at"),
                 closed_at=moment(item, "closed_at"),
-                is_pull_request="source_branch" in item,
                 comment_count=count if type(count) is int else 0,
             ),
         )
@@ -118,6 +117,11 @@ class GitLab(Host):
 
     def file_sites(self, api_url: str) -> frozenset[str]:
         return frozenset({urlsplit(api_url).hostname or ""})
+
+
+def _is_merge_request(item: Mapping[str, Any]) -> bool:
+    """Merge requests have numbers of their own: an issue can have the same number."""
+    return "source_branch" in item
 
 
 HOST = GitLab()

@@ -200,6 +200,14 @@ def test_gitlabs_objects_are_read_too_and_notes_belong_to_the_only_project(tmp_p
     take(tmp_path / "d", tmp_path / "notes.json", place=project.name, host="gitlab")
 
 
+def test_a_merge_request_is_skipped_and_does_not_replace_the_issue_of_its_number(tmp_path: Path) -> None:
+    project = FakeProject(issues=1, comments=0)
+    request = project.issue(1) | {"source_branch": "fix", "updated_at": "2030-01-01T00:00:00.000Z"}
+    (tmp_path / "dump.json").write_text(json.dumps([project.issue(1), request]))
+    [report] = take(tmp_path / "c", tmp_path / "dump.json")
+    assert (report.issues_stored, report.skipped) == (1, 1)
+
+
 def test_objects_that_do_not_name_their_tracker_take_the_one_that_was_requested(tmp_path: Path) -> None:
     (tmp_path / "dump.json").write_text(json.dumps([{"number": 3, "title": "segfault", "body": SCRIPT}]))
     with pytest.raises(BadInput, match="which tracker it is from; add OWNER/NAME"):
