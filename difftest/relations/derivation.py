@@ -105,8 +105,13 @@ def _asserted(sexp: SExp) -> SExp:
 def _rule(whole: SExp) -> _Rule:
     formula, variables = whole, SExpList()
     while formula[:1] in (["forall"], ["!"]):
-        variables = SExpList([*variables, *(formula[1] if formula[0] == "forall" else ())])
-        formula = formula[2] if formula[0] == "forall" else formula[1]
+        if formula[0] == "forall":
+            _, bound, formula = listed(formula, "forall", 3)
+            variables = SExpList([*variables, *listed(bound)])
+        elif len(formula) > 1:
+            formula = formula[1]
+        else:
+            raise NotCheckable("a derivation of another form")
     if formula[:1] == ["=>"]:
         _, body, head = listed(formula, "=>", 3)
     else:
@@ -120,7 +125,9 @@ def _without_lets(sexp: SExp, known: dict[str, SExp]) -> SExp:
         return known.get(sexp, sexp)
     if sexp[:1] == ["let"]:
         _, pairs, body = listed(sexp, "let", 3)
-        return _without_lets(body, known | {name: _without_lets(value, known) for name, value in pairs})
+        named = (listed(pair, length=2) for pair in listed(pairs))
+        values = {sexp_text(name): _without_lets(value, known) for name, value in named}
+        return _without_lets(body, known | values)
     return SExpList([_without_lets(part, known) for part in sexp])
 
 

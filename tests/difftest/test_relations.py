@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from itertools import pairwise
+from contextlib import suppress
+from itertools import islice, pairwise, product
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,14 @@ from difftest import (
     relations,
 )
 from difftest.campaign.turns import SHARE, Turns
+from difftest.models.model_reader import NotCheckable
 from difftest.models.state import State
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn, select
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
 from difftest.relations import base, cube, find_relations, inline, levels
 from difftest.relations import values as relation_values
-from difftest.relations.base import Case, Rule
+from difftest.relations.base import Case, Relation, Rule
 from difftest.triage.classes.contradiction import CLASS
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
@@ -189,6 +191,53 @@ def test_what_cannot_be_read_or_is_not_decided_is_no_violation(fake: Fake) -> No
             seen = Observation(SAT, [solver], {solver.name: verdict})
             names = ["cube", "values", "own-model", "simplify"]
             assert examine(seen, names, runner, Limits(1))[1].violations == ()
+
+
+HORN = """(set-logic HORN)(declare-fun P (Int) Bool)(assert (forall ((a Int)) (=> (= a 0) (P a))))
+(assert (forall ((a Int)) (=> (and (P a) (> a 7)) false)))(check-sat)"""
+OPTIMISING = "(declare-const x Int)(assert (> x 2))(minimize x)(assert-soft (> x 5) :id g)(check-sat)"
+STEP = "((_ hyper-res 0) (asserted {}) (P 0))"
+ODD = (
+    *(
+        "((and x y) core!0)",
+        "()",
+        "((x))",
+        "((mp))",
+        "(objectives)",
+        "(objectives ())",
+        "(objectives (x ()) ())",
+    ),
+    *("(let (a) b)", "(let ((a)) b)", "(let (((a) b)) c)", "(let a b)"),
+    *(
+        f"(mp {STEP.format(rule)} (asserted (=> (P 0) false)) false)"
+        for rule in ("(forall)", "(forall a b)", "(!)")
+    ),
+    "(goals)",
+    "(goals ())",
+    "(goals (goal))",
+)
+
+
+@pytest.mark.parametrize("relation", find_relations(), ids=lambda relation: str(relation.name))
+def test_no_output_of_a_solver_is_an_error_of_exhume(relation: Relation) -> None:
+    asked: list[str] = []
+
+    def ask(text: str) -> str:
+        asked.append(text)
+        return printed
+
+    answer = "sat" if "sat" in relation.answers else "unsat"
+    solvers = filter(relation.is_for, map(find_solver, ("z3", "cvc5")))
+    for solver, text in product(solvers, (SAT, UNSAT, HORN, OPTIMISING)):
+        script = Script.of(text)
+        state = State.at(script, 0)
+        asked.clear()
+        for head, odd in product(("", "sat\n", "unsat\n"), ODD):
+            printed = head + odd
+            with suppress(NotCheckable):
+                list(islice(relation.make(Case(solver, script, 0, answer, state, ask)), 3))
+            if not asked:
+                break  # it makes all its claims from the test alone
 
 
 @pytest.mark.thorough
