@@ -104,8 +104,8 @@ def reduce(
 ) -> ReductionReport:
     """Reduce a finding (its folder), or what is wrong with ``solvers`` on a file.
 
-    Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (or ``out``), and brings
-    a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
+    Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (for a file: ``out``),
+    and brings a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
     installed. ``tries``: a flaky finding has to show in two of N runs (None: in the first,
     or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
     should. ``within`` is the runner of a hunt: closing it cuts the reduction short, and runs get less time.
@@ -116,7 +116,7 @@ def reduce(
     expected = replace(expected, tries=tries or expected.tries)
     if within is not None:
         expected = hurried(expected)
-    result = out or (target / REDUCED if target.is_dir() else target.with_name(f"{target.stem}.reduced.smt2"))
+    result = target / REDUCED if target.is_dir() else out or target.with_name(f"{target.stem}.reduced.smt2")
     if result.exists() and result.samefile(source):
         raise NotShown(f"{result}: the result would overwrite the original")
     # ddSMT changes terms, and of a pair only whole commands can go.
@@ -222,20 +222,22 @@ def _record_runs(folder: Path, expected: Expectation) -> dict[str, dict[str, Any
     shows it, else the last.
     """
     runs: dict[str, dict[str, Any]] = {}
-    path = (folder / REDUCED).absolute()
-    script = Script(path.read_bytes())
+    script = Script((folder / REDUCED).read_bytes())
     finding_class = class_of(expected.finding_class)
     with Runner() as runner:
         for solver in expected.solvers:
+            given = solver.given_file(script, REDUCED)
+            if given != REDUCED:
+                (folder / given).write_bytes(solver.given(script).data)
             for _ in range(expected.tries):
-                verdict, run = runner.judge_file(solver, script, path, Limits(seconds=expected.seconds))
+                verdict, run = runner.judge_file(solver, script, REDUCED, Limits(seconds=expected.seconds))
                 if finding_class.is_shown_by(expected, solver, verdict):
                     break
             (folder / f"{solver.name}.reduced.stdout").write_text(run.stdout, "utf-8", "replace")
             (folder / f"{solver.name}.reduced.stderr").write_text(run.stderr, "utf-8", "replace")
             runs[solver.name] = {
                 "shown": solver.shown(script, REDUCED),
-                "file": solver.given_file(script, REDUCED),
+                "file": given,
                 "ending": ending(run),
                 "seconds": round(run.seconds, 3),
             }

@@ -67,7 +67,8 @@ def reduce_command(
     ddsmt: Annotated[bool, typer.Option(help="Use ddSMT if it is installed.")] = True,
     jobs: Jobs = 1,
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Output file for the reduced formula.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Only for a FILE: output file for the reduced formula."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -88,7 +89,7 @@ def reduce_command(
             json=json,
         )
         return
-    _check_target(target, solver)
+    _check_target(target, solver, out_file)
     if out_file is None:
         _check_writable(target if target.is_dir() else target.absolute().parent)
     solvers = find_solvers(solver or [], texts=True)
@@ -113,9 +114,11 @@ def _reduce_if_large(
     return _reduce(path, (), seconds, tries, ddsmt, jobs, None, quiet)
 
 
-def _check_target(target: Path, solver: list[str] | None) -> None:
+def _check_target(target: Path, solver: list[str] | None, out_file: Path | None = None) -> None:
     if target.is_dir() and solver:
         raise typer.BadParameter("--solver is only for a FILE; a finding names its solvers itself")
+    if target.is_dir() and out_file:
+        raise typer.BadParameter("--out is only for a FILE; the result of a finding is in its folder")
     if not target.is_dir() and not solver:
         raise typer.BadParameter("a FILE requires --solver: name the solvers that show the bug")
     if target.is_dir() and not (target / DOCUMENT).is_file() and (target / "findings").is_dir():

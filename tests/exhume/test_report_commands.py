@@ -83,6 +83,12 @@ def test_a_crash_is_run_with_gdb(exhume: Any, fake: Callable[[str, str], str], t
     assert kept.stack == ()
 
 
+def test_the_result_of_a_finding_has_its_place_in_the_folder(exhume: Any, tmp_path: Path) -> None:
+    folder = write(tmp_path / "found")
+    ended = exhume("reduce", folder, "--out", tmp_path / "small.smt2")
+    assert (ended.code, "--out is only for a FILE" in ended.err) == (2, True)
+
+
 FORMULA = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 
 
