@@ -77,9 +77,10 @@ class Intake:
     def add_issues(self, tracker_id: int, issues: Sequence[Issue]) -> list[Added]:
         """Store issues, keyed by number."""
         bodies = iter(self.corpus.add_texts(issue.body for issue in issues if issue.body))
+        reasons = [column for column in self.corpus.columns("issue") if column.endswith("_reason")]
         rows = []
         for issue in issues:
-            row: dict[str, object] = {"tracker_id": tracker_id}
+            row: dict[str, object] = {"tracker_id": tracker_id} | dict.fromkeys(reasons)
             for column in _ISSUE_COLUMNS:
                 value = getattr(issue, column)
                 if isinstance(value, Reasoned):

@@ -114,6 +114,16 @@ def test_adding_again_changes_nothing_and_an_edit_is_taken_over(corpus: Corpus) 
         assert corpus.scalar("select count(*) from block") == 2
 
 
+def test_a_reason_is_removed_with_the_value_that_it_explains(corpus: Corpus) -> None:
+    with corpus, corpus.transaction():
+        intake = Intake(corpus)
+        tracker = intake.add_tracker(Tracker("Z3Prover/z3"))
+        intake.add_issues(tracker, [replace(ISSUE, fixed_by=Reasoned("1f2e3d4a", "Fixed in 1f2e3d4a"))])
+        intake.add_issues(tracker, [replace(ISSUE, bug_class=None, state_reason="completed")])
+        reasons = "select bug_class, bug_class_reason, fixed_by, fixed_by_reason, state_reason from issue"
+        assert corpus.rows(reasons) == [(None, None, None, None, "completed")]
+
+
 def test_nothing_to_add_is_fine(corpus: Corpus) -> None:
     with corpus, corpus.transaction():
         intake = Intake(corpus)
