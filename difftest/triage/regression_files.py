@@ -26,7 +26,6 @@ from solvers.specs import find_solver
 
 _SECONDS = 10.0
 _MOST_WORDS = 4
-_CHECKS = ("(check-sat", "(check-sat-assuming")
 # Words of titles that say nothing in a file's name.
 _EMPTY = frozenset(("in", "on", "with", "at", "a", "the"))
 
@@ -116,13 +115,12 @@ def _set_options(options: Sequence[str], prefix: str) -> Iterator[str]:
 
 def _with_status(text: str, answers: Sequence[str]) -> str:
     """The text with the right answer stated before each question."""
-    left = iter(answers)
-    lines = []
-    for line in text.splitlines():
-        if line.startswith(_CHECKS) and (answer := next(left, None)):
-            lines.append(f"(set-info :status {answer})")
-        lines.append(line)
-    return "\n".join(lines) + "\n"
+    script = Script.of(text)
+    pieces, start = [], 0
+    for command, answer in zip(script.checks, answers, strict=True):
+        pieces += [script.data[start : command.start], f"(set-info :status {answer})\n".encode()]
+        start = command.start
+    return Script(b"".join([*pieces, script.data[start:]])).text
 
 
 def _comments(layout: RegressionTest, options: Sequence[str], lines: Sequence[str]) -> Iterator[str]:

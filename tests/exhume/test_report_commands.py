@@ -140,6 +140,16 @@ def test_a_regression_test_has_the_layout_of_the_project(
     assert exhume("report", "test", folder, "--issue", "../x").code == 2
 
 
+def test_each_question_has_its_answer_before_it(exhume: Any, tmp_path: Path) -> None:
+    text = "(push 1) (assert false) (check-sat) (pop 1)\n(check-sat)\n; a\u2028b\x85c\n"
+    entry = {"name": "bitwuzla", "spec": "bitwuzla", "family": "bitwuzla", "answers": ["sat", "sat"]}
+    folder = write(tmp_path / "found", text, entry=entry, check=0, **{"class": "soundness"})
+    (made,) = exhume("report", "test", folder, "--json").json["files"].values()
+    stated = "(set-info :status {})\n(check-sat)"
+    first, second = (stated.format(answer) for answer in ("unsat", "sat"))
+    assert made == f"(push 1) (assert false) {first} (pop 1)\n{second}\n; a\u2028b\x85c\n"
+
+
 def test_what_has_no_layout_is_one_clear_line(exhume: Any, tmp_path: Path) -> None:
     folder = write(tmp_path / "found", entry={"family": "yices", "name": "yices", "spec": "yices"})
     ended = exhume("report", "test", folder)
