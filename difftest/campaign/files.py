@@ -45,8 +45,11 @@ class FileTests:
         named: set[str] = set()
         for record in findings_of(out):
             named.update(tests_of(record.path))
-        files = (GeneratedTest(0, "", self.name, origin=_whole(file)).listed for file in self.found.files)
-        return [file for file in files if file not in named]
+        return [file for file in map(self.listed, self.found.files) if file not in named]
+
+    def listed(self, file: str) -> str:
+        """A file as lists of tests name it."""
+        return GeneratedTest(0, "", self.name, origin=_whole(file)).listed
 
     def _text(self, file: str) -> str:
         try:

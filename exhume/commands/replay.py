@@ -34,10 +34,12 @@ from difftest import (
     replay,
 )
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
+from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.files import FileTests
 from difftest.campaign.modes import ModeKind
 from difftest.campaign.refusals import find_refusals, first_words
 from difftest.campaign.stored import SettingsDiffer, read_campaign
+from difftest.errors import InternalErrors
 from difftest.oracles import select
 from difftest.triage.store import prepare_output
 from exhume.commands.campaigns import code_of, leave, run_campaign
@@ -143,9 +145,15 @@ def run_files(
     goal = Goal(counted(len(tests), "file"))
     screen = _KeepsOutcomes(tests.found.files, state / _OUTCOMES, title, goal, json)
     try:
-        return run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
+        end = run_campaign(Campaign(settings, solvers, [tests]), options, screen, kept=state)
     except SettingsDiffer as problem:
         raise SettingsDiffer(f"{problem}; or add files: exhume triage {state} --import FOLDER") from None
+    bugs = sum(end.summary.statistics.get(INTERNAL_ERRORS, {}).values())
+    if bugs and end.error is None and not end.summary.interrupted:
+        # What an earlier run left out is not run again, and nothing is known of it.
+        left_out = f"an earlier run left out {counted(bugs, 'task')} because of bugs in exhume"
+        end = replace(end, error=InternalErrors(f"{left_out}: use another folder to run them again"))
+    return end
 
 
 class _KeepsOutcomes(HuntScreen):
@@ -210,14 +218,18 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
 def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> tuple[int, str]:
     """How many files of a run show no bug, and a line that says so: it names a few, and a file that lists
     them if there are more. Where the ledger silenced some, the line is about new bugs. Of a run that is not
-    finished, it says how many are left.
+    finished, it says how many are left, of one that bugs in exhume kept from judging files, how many.
     """
     done, every = end.summary.tests, len(tests)
-    if end.error or end.summary.interrupted:
+    has_bugs = isinstance(end.error, InternalErrors)
+    if end.summary.interrupted or (end.error and not has_bugs):
         shown = sum(row.duplicates + (not row.earlier) for row in read_campaign(listed.parent).findings)
         silent = max(0, done - shown - end.summary.unconfirmed)
         return silent, f"{every - done} of {counted(every, 'file')} left; repeat the command to run them"
     quiet = tests.without_finding(out)
+    if has_bugs:
+        judged = {tests.listed(row["file"]) for row in _outcomes(listed.parent / _OUTCOMES)}
+        quiet = [file for file in quiet if file in judged]
     known = sum(end.summary.statistics.get("known", {}).values())
     show = "shows" if len(quiet) == every == 1 else "show"
     line = f"{len(quiet)} of {counted(every, 'file')} {show} no {'new ' * bool(known)}bug"
@@ -226,6 +238,8 @@ def without_bug(tests: FileTests, end: CampaignEnd, out: Path, listed: Path) -> 
         line += f"; {listed} lists them"
     elif quiet:
         line += f": {', '.join(map(shortest, quiet))}"
+    if has_bugs and done < every:
+        line += f"; {counted(every - done, 'file')} could not be judged because of bugs in exhume"
     return max(0, len(quiet) - known), line
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from difftest.campaign import executor
+from difftest.oracles.base import Observation
+
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
 
 
@@ -166,6 +169,30 @@ def test_a_damaged_folder_is_counted_to_the_last_file(
     assert ended.code == 0
     assert "2 of 2 files show no bug: " in ended.out
     assert "skipped: binary 1, empty 1, not named .smt2 1, symbolic link 2\n" in ended.err
+
+
+def test_a_file_that_a_bug_in_exhume_left_out_is_not_said_to_show_no_bug(
+    exhume: Any, fake: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(seen: Observation, *rest: Any) -> Any:
+        if "> x 1)" in seen.text:
+            raise RecursionError("an oracle")
+        return examine(seen, *rest)
+
+    examine = executor.examine
+    monkeypatch.setattr(executor, "examine", fail)
+    folder = lay_out(tmp_path / "in", {f"{n}.smt2": TEXT.format(n=n) for n in range(3)})
+    spec = fake("fake", "print('sat')")
+    replay = ("replay", folder, "--solver", spec, "--out", tmp_path / "out")
+    for was_left_out in ("1 task was left out", "an earlier run left out 1 task"):
+        ended = exhume(*replay)
+        assert ended.code == 2
+        (line,) = [line for line in ended.out.splitlines() if "2 of 3 files show no bug: " in line]
+        assert "1.smt2" not in line
+        assert line.endswith("; 1 file could not be judged because of bugs in exhume")
+        assert was_left_out in ended.err
+    ended = exhume(*replay, "--json")
+    assert (ended.code, ended.json["nothing_wrong"]) == (2, 2)
 
 
 def test_a_replay_of_a_corpus_resumes(exhume: Any, yes: str, formulas: Path, tmp_path: Path) -> None:
