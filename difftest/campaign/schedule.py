@@ -111,7 +111,6 @@ class Schedule:
         classed = [s for s in strategies if isinstance(s, ClassedStrategy)] if bandit else []
         self._ahead = {s.name: _Ahead(s) for s in classed}
         self._bandits = _Bandits(self._arms.values(), seed, stored, policy) if bandit else None
-        self._turns = itertools.cycle(list(self._arms.values()))
         opened = loaded.open if loaded else ()
         self._reopened = deque(
             TestName(name, test_class, index)
@@ -230,15 +229,13 @@ class Schedule:
         for arm in self._arms.values():
             if arm.state.strategy in self.first and not arm.is_over:
                 return arm
-        if self._bandits is None:
-            for arm in itertools.islice(self._turns, len(self._arms)):
-                if not arm.is_over:
-                    return arm
-            return None
-        self._bandits.share_out()
         usable = [arm for arm in self._arms.values() if not arm.is_over]
         if not usable:
             return None
+        if self._bandits is None:
+            # They take turns, also after a run that stopped in between.
+            return min(usable, key=lambda arm: arm.state.next_index)
+        self._bandits.share_out()
         chosen = max(usable, key=lambda arm: arm.owed)
         self._charge(chosen, chosen.cost)
         return chosen

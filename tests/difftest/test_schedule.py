@@ -225,6 +225,9 @@ def test_after_a_kill_what_was_open_comes_first_and_nothing_twice(tmp_path: Path
     assert len(again) == 20
     everything = {(name.strategy, name.index) for name in (*done, *again)}
     assert len(everything) == 40
+    if not bandit:
+        whole = names(Schedule(strategies, 1, bandit, 40), 100)
+        assert taken + again[5:] == whole
 
 
 @pytest.mark.parametrize("is_old", [False, True])
