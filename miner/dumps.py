@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import duckdb
 
@@ -194,12 +195,14 @@ class _Loader:
             name = names.pop() if len(names) == 1 else ""
         return host, name
 
-    def _archive(self, host: Host, name: str) -> Archive:
-        """The archive of a tracker, under its current or a former name."""
+    def _archive(self, host: Host, name: str, url: str = "") -> Archive:
+        """The archive of a tracker, under its current or a former name. ``url``: its page, if known."""
         if (host.name, name) not in self.archives:
-            known = find_tracker(self.corpus, name, [host.name])
+            names = (name, urlsplit(url).path.strip("/"))
+            found = (find_tracker(self.corpus, one, [host.name]) for one in names if one)
+            known = next((tracker for tracker in found if tracker), None)
             own = known.name if known else name
-            tracker_id = store_tracker(self.corpus, known, own, host)
+            tracker_id = store_tracker(self.corpus, known, own, host, url, is_newest=False)
             same = (archive for archive in self.archives.values() if archive.tracker_id == tracker_id)
             archive = next(same, None) or Archive(self.corpus, host, tracker_id, own)
             self.archives[host.name, name] = archive
@@ -209,26 +212,37 @@ class _Loader:
         """Copy the raw records of another corpus, unless the stored ones are newer."""
         hosts = known_hosts()
         try:
-            trackers = connection.execute("select id, name, kind from tracker order by id").fetchall()
-            for ident, name, kind in trackers:
+            trackers = connection.execute(
+                "select id, name, kind, coalesce(url, '') from tracker order by id"
+            ).fetchall()
+            for ident, name, kind, url in trackers:
                 if kind in hosts:
-                    self._copy_tracker(connection, ident, self._archive(hosts[kind], name))
+                    archive = self._archive(hosts[kind], name, url)
+                    self._copy_tracker(connection, ident, hosts[kind].path(name), archive)
         except duckdb.Error as error:
             raise BadInput(f"{source} is not a corpus or is damaged: {_first_line(error)}") from error
         if not self.archives:
             raise BadInput(f"{source} contains no mined tracker")
 
-    def _copy_tracker(self, connection: duckdb.DuckDBPyConnection, ident: int, archive: Archive) -> None:
+    def _copy_tracker(
+        self, connection: duckdb.DuckDBPyConnection, ident: int, prefix: str, archive: Archive
+    ) -> None:
+        """Copy the records of one tracker; ``prefix``: how its requests start in the other corpus."""
         here = {
             request: age
             for request, *age in self.corpus.rows(
                 f"select request, {_AGE} from raw_record where tracker_id = ?", [archive.tracker_id]
             )
         }
+        request, following = (
+            f"if(starts_with({column}, $prefix), $here || {column}[len($prefix) + 1:], {column})"
+            for column in ("request", "next")
+        )
         rows = connection.execute(
-            f"""select {_AGE}, request, body, status, etag, last_modified, fetched_at, next from raw_record
-            join text on text.id = text_id where tracker_id = ? order by raw_record.id""",
-            [ident],
+            f"""select {_AGE}, {request}, body, status, etag, last_modified, fetched_at, {following}
+            from raw_record join text on text.id = text_id where tracker_id = $tracker
+            order by raw_record.id""",
+            {"tracker": ident, "prefix": prefix, "here": archive.prefix},
         )
         self.files += 1
         while batch := rows.fetchmany(_RECORDS_AT_ONCE):

@@ -165,9 +165,17 @@ def find_tracker(corpus: Corpus, name: str, kinds: Iterable[str]) -> StoredTrack
     return StoredTracker(*rows[0]) if rows else None
 
 
-def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: Host, url: str = "") -> int:
-    """The id of a tracker, which is added or updated. Raises BadInput if a tracker of another kind or server
-    has the name.
+def store_tracker(
+    corpus: Corpus,
+    known: StoredTracker | None,
+    name: str,
+    host: Host,
+    url: str = "",
+    is_newest: bool = True,
+) -> int:
+    """The id of a tracker, which is added or updated. ``url`` replaces a stored one if it is the newest.
+
+    Raises BadInput if a tracker of another kind or server has the name.
     """
     with corpus.transaction():
         if known is None:
@@ -182,9 +190,8 @@ def store_tracker(corpus: Corpus, known: StoredTracker | None, name: str, host: 
             server = urlsplit(known.url).hostname
             if server not in (None, urlsplit(url).hostname):
                 raise BadInput(f"{corpus.path} has a tracker {name} of {server}: mine into another corpus")
-            corpus.execute(
-                "update tracker set url = ? where id = ? and url is distinct from ?", [url, known.id, url]
-            )
+            if url != known.url and (is_newest or not known.url):
+                corpus.execute("update tracker set url = ? where id = ?", [url, known.id])
     return known.id
 
 

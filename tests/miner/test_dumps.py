@@ -332,6 +332,29 @@ def test_the_archive_of_an_earlier_refresh_is_mined_again(hub: FakeGitHub, tmp_p
     assert read(tmp_path / "c") == newest
 
 
+def test_a_tracker_is_the_same_in_a_corpus_that_knows_it_by_another_name(tmp_path: Path) -> None:
+    options = MineOptions(recheck=True)
+    tracker = FakeTracker(issues=3, comments=0)
+    known = """select name, url, (select count(*) from issue where state_reason = 'deleted') from tracker"""
+    with serving(tracker) as hub:
+        mine(tmp_path / "old", hub.url)
+        hub.trackers["eve/solver"] = hub.trackers.pop("ada/solver")
+        hub.renamed["ada/solver"] = tracker.called = "eve/solver"
+        mine(tmp_path / "new", hub.url, "eve/solver")
+        tracker.delete(2)
+        mine(tmp_path / "new", hub.url, "eve/solver", options)
+    with Corpus.open(tmp_path / "old", write=True) as corpus:
+        with corpus.transaction():
+            corpus.execute("update tracker set url = 'https://github.com/eve/solver'")
+        mine_files(corpus, tmp_path / "new")
+        assert corpus.rows(known) == [("ada/solver", "https://github.com/eve/solver", 1)]
+        assert corpus.scalar("select count(*) from raw_record where request like '%eve/solver%'") == 0
+    for source in ("old", "new"):
+        take(tmp_path / "copy", tmp_path / source, MineOptions())
+    with Corpus.open(tmp_path / "copy") as corpus:
+        assert corpus.rows(known) == [("ada/solver", "https://github.com/eve/solver", 1)]
+
+
 @functools.cache
 def damaged() -> dict[str, tuple[bytes, str]]:
     """Damaged dumps of a tracker, and the words that the error has."""
