@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,15 @@ from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_docume
 from difftest.triage.key import Key, fold, needs_reduction
 from difftest.triage.ledger import Entry, Ledger
 from difftest.triage.merges import Merge, find_merges, merge
-from difftest.triage.newness import NOT_NEW, ONLY_BASE, ONLY_BASE_TESTS, name_of
+from difftest.triage.newness import ONLY_BASE, ONLY_BASE_TESTS, name_of
 from difftest.triage.store import note_duplicate, read_findings, tests_of, write_finding
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
 from solvers.specs import Solver
 
-# Generated tests that wait for the confirmation of one with the same key. Files all wait: else they would count
-# as files that show no finding.
+# Generated tests that wait for the confirmation of one with the same key. Files all wait: else they would
+# count as files that show no finding.
 _MAX_WAITING = 20
 # Tests with the same key before reduction that are reduced: they may have different causes.
 _LOOKS = 3
@@ -120,8 +120,8 @@ class Book:
         self.looks: Counter[str] = Counter()
         # How often what was looked at of a key that tests show at first did not show again.
         self.misses: Counter[str] = Counter()
-        # How often what was looked at of such a key was not new.
-        self.old: Counter[str] = Counter()
+        # What was looked at of such a key and is not new, by the kind of its count.
+        self.old: defaultdict[str, list[str]] = defaultdict(list)
         self._to_confirm: deque[_Shown] = deque()
         self._waiting: dict[str, deque[_Shown]] = {}
         self._confirming: dict[str, _Shown] = {}
@@ -259,8 +259,8 @@ class Book:
         elif self.misses[candidate.key] >= class_of(kind, candidate.kind).most_misses:
             self.tally.drop()
             yield CandidateDropped(candidate, name.index)
-        elif self.old[candidate.key] >= _MOST_OLD:
-            self.tally.add(NOT_NEW, {kind: 1})
+        elif len(old := self.old[candidate.key]) >= _MOST_OLD:
+            self._add_old(old[-1], kind, [test])
         elif candidate.key in self._waiting:
             # Its first trigger is being confirmed; this one steps in if that fails.
             if test.origin or len(self._waiting[candidate.key]) < _MAX_WAITING:
@@ -356,15 +356,19 @@ class Book:
 
     def _count_old(self, result: Confirmation, first_key: str, waiting: deque[_Shown]) -> None:
         """It is not new: it is counted, and a few others with the same first key are still looked at."""
-        self.old[first_key] += 1
-        count = 1
-        if waiting and self.old[first_key] < _MOST_OLD:
+        self.old[first_key].append(result.not_new)
+        tests = [result.task.test]
+        if waiting and len(self.old[first_key]) < _MOST_OLD:
             self._step_in(first_key, waiting)
         else:
-            count += len(waiting)
-        self.tally.add(result.not_new, {str(result.task.candidate.finding_class): count})
-        if result.not_new == ONLY_BASE:
-            self.tally.add(ONLY_BASE_TESTS, {name_of(result.task.test): 1})
+            tests += [shown.test for shown in waiting]
+        self._add_old(result.not_new, result.task.candidate.finding_class, tests)
+
+    def _add_old(self, kind: str, finding_class: str, tests: Sequence[GeneratedTest]) -> None:
+        """Count tests that show nothing new, or that the base alone shows something on."""
+        self.tally.add(kind, {finding_class: len(tests)})
+        if kind == ONLY_BASE:
+            self.tally.add(ONLY_BASE_TESTS, {name_of(test): 1 for test in tests})
 
     def _step_in(self, key: str, waiting: deque[_Shown]) -> None:
         self._to_confirm.append(waiting.popleft())

@@ -19,6 +19,7 @@ from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
 from difftest.triage.key import FoundKey
 from difftest.triage.ledger import Became, Entry, KnownCause, Ledger
+from difftest.triage.newness import ONLY_BASE, ONLY_BASE_TESTS
 from difftest.triage.store import Shown, prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Verdict
@@ -74,6 +75,27 @@ def test_files_that_wait_for_a_confirmation_are_all_listed(
     assert isinstance(found, FindingConfirmed)
     duplicates = (found.record.path / "duplicates.txt").read_text().splitlines()
     assert len(set(duplicates)) == len(others) == listed
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_tests_that_only_the_base_shows_are_counted_and_named_as_such(tmp_path: Path, at_once: bool) -> None:
+    tally = Tally(["z3"])
+    folder = prepare_output(tmp_path)
+    book = Book(folder, [find_solver("z3")], 1, tally, 0.0, lambda: 0.0, lambda _, reward: None)
+    candidate = Candidate("soundness", ("old", "new"), "soundness|old+new|Ints", None, "two disagree")
+
+    def confirm_all() -> None:
+        while (task := book.next_task(lambda stage: Limits())) is not None:
+            shown = Confirmation(task, Shown((), {}, {}), 0.1, not_new=ONLY_BASE)
+            assert not list(book.take_confirmation(shown))
+
+    for index in range(20):
+        assert not list(book.take(TestName("s", "", index), candidate, GeneratedTest(index, TEXT, "s")))
+        if not at_once:
+            confirm_all()
+    confirm_all()
+    counts = {kind: sum(count.values()) for kind, count in tally.statistics.items()}
+    assert counts == {ONLY_BASE: 20, ONLY_BASE_TESTS: 20}
 
 
 @pytest.mark.parametrize("seen", [0, 1])
