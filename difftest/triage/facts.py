@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from difftest.triage.classes import class_of_finding
 from difftest.triage.folder import FindingFolder
 from difftest.triage.markdown import inline, plain
+from smtlib import ReadError, read_sexps
 from smtlib.mentions import extensions_in
+from smtlib.reader import sexp_text
 from solvers.options import option_table
 from solvers.registry import PROFILES
 from solvers.report_form import Fact, Form
+from solvers.running.script import Script
 from solvers.specs import is_asked
 from solvers.tactics import COMMAND
 
@@ -27,9 +31,6 @@ _PLURALS = {
     **{"SeparationLogic": "heaps", "Sequences": "sequences", "Sets": "sets", "Tuples": "tuples"},
 }
 
-_SET_OPTION = re.compile(r"\(set-option\s+:([\w.-]+)\s+([^\s()]+)\s*\)")
-_ASKED = re.compile(rf"\((?:{COMMAND}|apply) (\((?:[^()]|\([^()]*\))*\)|[\w-]+)\)")
-_SIMPLIFIER = re.compile(r"\(set-simplifier (\((?:[^()]|\([^()]*\))*\)|[\w-]+)\)")
 # Options of the standard say what is asked of a solver, not how it works.
 _OF_THE_STANDARD = re.compile(
     r"(?:produce-(?:models|assertions|assignments|proofs|unsat-(?:cores|assumptions))|print-success"
@@ -65,14 +66,25 @@ def options_shown(found: FindingFolder, form: Form) -> Iterator[str]:
             break
         bare = option.removeprefix(profile.prefix)
         yield f"{inline(option)} ({option_class(form, bare)})"
-    text = found.shown_text
-    for name, value in dict.fromkeys(_SET_OPTION.findall(text)):
-        if not _OF_THE_STANDARD.match(name):
-            shown = inline(f"(set-option :{name} {value})")
-            yield f"{shown} ({option_class(form, f'{name}={value}')})"
-    for what, pattern in (("tactic", _ASKED), ("simplifier", _SIMPLIFIER)):
-        for asked in dict.fromkeys(pattern.findall(text)):
+    script = Script.of(found.shown_text)
+    for name, *values in dict.fromkeys(_arguments(script, "set-option")):
+        bare, value = name.removeprefix(":"), " ".join(values)
+        if not _OF_THE_STANDARD.match(bare):
+            shown = inline(f"(set-option {name} {value})")
+            yield f"{shown} ({option_class(form, f'{bare}={value}')})"
+    for what, names in (("tactic", (COMMAND, "apply")), ("simplifier", ("set-simplifier",))):
+        for asked in dict.fromkeys(args[0] for args in _arguments(script, *names)):
             yield f"{what} {inline(asked)} ({option_class(form, f'{COMMAND}={asked}')})"
+
+
+def _arguments(script: Script, *names: str) -> Iterator[tuple[str, ...]]:
+    """The arguments of each command with one of these names that has some and can be read."""
+    for command in script.commands:
+        if command.name in names:
+            with suppress(ReadError):
+                ((_, *args),) = read_sexps(script.text_of(command))
+                if args:
+                    yield tuple(map(sexp_text, args))
 
 
 def telling_options(found: FindingFolder) -> list[str]:

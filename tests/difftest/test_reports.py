@@ -131,6 +131,13 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
             "tactic `(then simplify smt)` (regular)",
             "extension of z3",
         ),
+        (
+            "(check-sat-using ; (a\n (then simplify (or-else (try-for smt 100) qfnra)))\n"
+            "(check-sat-using\n  smt :print_statistics true)\n",
+            "tactic `(then simplify (or-else (try-for smt 100) qfnra))` (regular), tactic `smt` (regular)",
+            "extension of z3",
+        ),
+        ('; (set-option :smt.arith.solver 2)\n(echo "(apply smt)")\n(check-sat)', "default", "standard"),
         ("(apply euf-completion)\n", "tactic `euf-completion` (experimental)", "extension of z3"),
         (
             f"(set-option :smt.arith.solver 2)\n(set-option :produce-models true)\n{TEXT}",
