@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from corpus.records import Issue
 from miner.hosts.host import Host
-from miner.hosts.http import MOVED, Answer, Clock, OnWaiting, Waiting
+from miner.hosts.http import GONE, MOVED, Answer, Clock, OnWaiting, Waiting
 from miner.languages import SMT_LIB, language_of
 
 _TEXTS = tuple(".smt2 .smt .sl .sy .ys .p .tptp .btor2 .py .cpp .cc .c .cs .java .ml .txt .log .md".split())
@@ -110,7 +110,7 @@ class Downloader:
         """Fetch a file from one of the servers ``sites``.
 
         Returns a record: JSON with the bytes in base 64, or with the reason why the file was not stored
-        (status 0 if a limit was exceeded). None if the server cannot be reached now.
+        (status 0 if a limit was exceeded). None if the server cannot be reached, or refuses it now.
         """
         why = ""
         for attempt in range(_TRIES):
@@ -125,8 +125,10 @@ class Downloader:
                     self.fetched += 1
                     return _record(200, data)
                 why = f"status {status}"
-                if status < 500 and status != 429:
+                if status in GONE:
                     return _record(status, why=why)
+                if status < 500 and status not in (408, 429):
+                    return None
             if attempt + 1 < _TRIES:
                 self._wait(f"an attachment cannot be fetched: {why}", 2.0 ** (2 * attempt))
         return None

@@ -140,8 +140,9 @@ def test_faults_are_waited_out_and_a_missing_file_is_recorded(hub: FakeGitHub) -
     missing = downloader(hub).fetch(FILES + "none.smt2", SITES)
     assert missing is not None
     assert missing.status == 404
-    hub.faults = [Fault(503)] * 9
-    assert downloader(hub).fetch(FILES + "a.smt2", SITES) is None  # to be tried by the next run
+    for faults in ([Fault(503)] * 9, [Fault(403)], [Fault(401)]):
+        hub.faults = faults
+        assert downloader(hub).fetch(FILES + "a.smt2", SITES) is None  # to be tried by the next run
 
 
 @pytest.mark.parametrize(
