@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from base.documents import from_document, to_document
 from base.errors import ExhumeError
+from base.nearest import did_you_mean, nearest
 from base.steps import Steps, unseen
 from base.text import counted
 from base.version import VERSION
@@ -28,8 +29,9 @@ from difftest.oracles import select
 from difftest.triage.filing import FindingRecord
 from difftest.triage.ledger import Ledger, campaigns_below
 from difftest.triage.store import read_findings
-from generator import STRATEGIES, Strategy, StrategySettings
+from generator import STRATEGIES, Strategy, StrategySettings, find_strategy
 from generator.build import ALL, Sources, build_strategy
+from generator.errors import GenerationError
 from generator.loading import RuleKind
 from solvers.specs import Solver, find_solvers, with_resource_limit
 
@@ -181,6 +183,7 @@ class Campaign:
         every = [*STRATEGIES, *(others if settings.rlimit is None else ())]
         names = [one for name in settings.strategy for one in (every if name == ALL else [name])]
         names = list(dict.fromkeys(names))
+        _check_names(settings.settings, [name for name in names if name not in others])
         solvers = find_solvers(settings.specs, texts=any(name not in others for name in names))
         kinds = {solver.kin for solver in solvers}
         left_out: dict[str, str] = {}
@@ -278,6 +281,16 @@ class Campaign:
             f" the corpus yet: {recorder.problem};"
             " the next run of the same campaign stores them",
         )
+
+
+def _check_names(given: Sequence[str], strategies: Sequence[str]) -> None:
+    """GenerationError for a setting that none of these strategies has."""
+    known = {setting.name for name in strategies for setting in find_strategy(name).settings}
+    for pair in given:
+        name = pair.partition("=")[0]
+        if name not in known:
+            hint = did_you_mean(nearest(name, known))
+            raise GenerationError(f"--set {pair}: no strategy of this hunt has it{hint}")
 
 
 def _strategy(name: str, alone: bool, settings: CampaignSettings, sources: Sources) -> Strategy:

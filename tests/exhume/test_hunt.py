@@ -485,3 +485,17 @@ def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path)
     assert "unknown strategy al;" in unknown and "in a hunt all, api; did you mean all" in unknown
     ended = exhume("generate", "--corpus", corpus, "--out", tmp_path / "t", "--strategy", "all")
     assert (ended.code, "strategy all is only for hunt" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("strategies", [["opfuzz", "typefuzz"], ["all"], ["api"], ["opfuzz"]])
+def test_a_setting_that_no_strategy_has_is_refused(
+    exhume: Any, tmp_path: Path, strategies: list[str]
+) -> None:
+    named = [part for name in strategies for part in ("--strategy", name)]
+    hunt = ("hunt", *named, "--solver", "z3", "--solver", "cvc5", "--tests", 1, "--out", tmp_path / "h")
+    for given, hint in (("chian=3", strategies != ["api"]), ("nonsense", False)):
+        ended = exhume(*hunt, "--set", given)
+        assert ended.code == 2
+        assert f"--set {given}: no strategy of this hunt has it" in ended.err
+        assert ("; did you mean chain?" in ended.err) == hint
+    assert not (tmp_path / "h" / "campaign.sqlite").exists()
