@@ -19,6 +19,9 @@ def test_the_environment_names_the_folder_else_the_platform_does(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cache.cache_folder() == folder
+    # Solvers run in folders of their own.
+    monkeypatch.setenv("EXHUME_CACHE", "here")
+    assert cache.cache_folder() == Path.cwd() / "here"
     monkeypatch.delenv("EXHUME_CACHE")
     assert "exhume" in cache.cache_folder().parts
 
