@@ -158,8 +158,13 @@ class _Library:
         self._process = TaskProcess(_tasks_of(solver) or "", arguments, seconds, memory)
 
     def ask(self, texts: Sequence[bytes]) -> list[Acceptance]:
-        shown = texts if self._solve else [Script(text).without_solving() for text in texts]
-        return [_as_acceptance(answer) for answer in self._process.ask([text.decode() for text in shown])]
+        scripts = [Script(text) for text in texts]
+        asked = [s.data if self._solve else s.without_solving() for s in scripts if not s.file_command]
+        answers = iter(self._process.ask([text.decode() for text in asked]))
+        return [
+            _as_acceptance(("refused", f"{s.file_command} names a file") if s.file_command else next(answers))
+            for s in scripts
+        ]
 
     def close(self) -> None:
         self._process.close()

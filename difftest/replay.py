@@ -96,7 +96,7 @@ def _replay_file(
             verdicts |= {name: v for name, v in result.shown.verdicts.items() if name in verdicts}
             continue
         for solver in (solver for solver in solvers if solver.name in candidate.solvers):
-            verdicts[solver.name] = runner.judge_file(solver, script, file.absolute(), limits)[0]
+            verdicts[solver.name] = runner.judge_file(solver, script, file.name, limits)[0]
     rows = tuple(ReplayRow(file, solver.name, verdicts[solver.name]) for solver in solvers)
     return ReplayResult(file, rows, tuple(settled))
 

@@ -8,7 +8,7 @@ text decoded as Latin-1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -33,13 +33,10 @@ QUERY: Final = "query"
 QUESTIONS: Final = CHECKS | {QUERY}
 """The commands that are answered by sat, unsat or unknown."""
 
-# Some of these files are opened and emptied as soon as the option is set.
-_FILE_OPTION = re.compile(
-    r":(?:out|err|in)$|channel|file|log(?!ic)|trace|dump|plugin|path|prefix|directory", re.I
-)
-# A value that is a path names a file, whatever the name of the option.
-_PATH = re.compile(r"^[\"|].*[/\\]", re.S)
-_HARMLESS_VALUES = frozenset(("true", "false", '"stdout"', '"stderr"', "stdout", "stderr", ")", ""))
+# Starts a program.
+_ORACLE = "declare-oracle-fun"
+# Attributes of terms and assertions, which may be names of files that no solver opens.
+_NAMES_OF_TERMS = frozenset((":named", ":qid", ":skolemid", ":id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +74,24 @@ def commands(text: str) -> Iterator[Command]:
                 yield Command((name[1] or name[2]) if name else "", start, mark.end())
 
 
-def names_file(command: Sequence[str]) -> str | None:
-    """How a command (as lexemes) makes a solver read or write a file that the text names; None if it does
-    not.
+def names_file(text: str) -> str | None:
+    """What in a text may make a solver use a file outside its working folder: an option with a path, for one.
 
-    Texts come from strangers, and some options empty the file that they name.
+    Texts come from strangers, and many options, those of tactics too, empty the file that they name. So any
+    value with a slash counts, whatever its option and wherever it stands.
     """
-    _, name, option, value, *_ = *command, "", "", "", ""
-    name = name.strip("|")
-    if name == "include":
-        return name
-    if name == "set-option" and (
-        (_FILE_OPTION.search(option) and value not in _HARMLESS_VALUES) or _PATH.search(value)
-    ):
-        return f"{name} {option}"
+    if "/" not in text and "\\" not in text and _ORACLE not in text:
+        return None
+    command = option = ""
+    for token in lexemes(text):
+        if token == _ORACLE:
+            return token
+        if token[0] == "|" and token.endswith("\\|"):
+            return r"\|"  # where z3 reads on, so that what follows may be a command
+        if ("/" in token or "\\" in token) and (
+            option == "include"
+            or (option[:1] == ":" and option not in _NAMES_OF_TERMS and command != "set-info")
+        ):
+            return option
+        command, option = option, token.strip("|")
     return None

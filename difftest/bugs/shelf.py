@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from base.errors import ExhumeError
 from difftest.bugs.records import Seen, Trigger
@@ -101,8 +99,5 @@ def run_text(solver: Solver, text: str, release: str, runner: Runner, seconds: f
         return Seen(
             release=release, outcome=str(Outcome.REFUSED), detail=f"{script.file_command} names a file"
         )
-    with tempfile.TemporaryDirectory(prefix="exhume-bugs-") as folder:
-        file = Path(folder) / "formula.smt2"
-        file.write_bytes(script.data)
-        verdict, _ = runner.judge_file(solver, script, file, Limits(seconds=seconds))
+    verdict, _ = runner.judge_file(solver, script, "formula.smt2", Limits(seconds=seconds))
     return Seen.of(release, verdict)

@@ -6,9 +6,6 @@ of both in turn, in fresh processes: the fastest of the newer release against th
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from msgspec.structs import replace
 
 from difftest.oracles.base import Candidate, Observation, Oracle
@@ -62,16 +59,13 @@ def measure(candidate: Candidate, seen: Observation, runner: Runner, limits: Lim
     older = next(seen.solver(name) for name in candidate.solvers if name != newer.name)
     script = Script.of(seen.text)
     fastest, slowest = seen.verdicts[newer.name], seen.verdicts[older.name]
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / "formula.smt2"
-        file.write_bytes(script.data)
-        for _ in range(MEASUREMENTS - 1):
-            now = runner.judge_file(newer, script, file, limits)[0]
-            before = runner.judge_file(older, script, file, limits)[0]
-            if not is_slow(now, before):
-                return False
-            fastest = min(fastest, now, key=lambda verdict: verdict.seconds)
-            slowest = max(slowest, before, key=lambda verdict: verdict.seconds)
+    for _ in range(MEASUREMENTS - 1):
+        now = runner.judge_file(newer, script, "formula.smt2", limits)[0]
+        before = runner.judge_file(older, script, "formula.smt2", limits)[0]
+        if not is_slow(now, before):
+            return False
+        fastest = min(fastest, now, key=lambda verdict: verdict.seconds)
+        slowest = max(slowest, before, key=lambda verdict: verdict.seconds)
     return is_slow(fastest, slowest)
 
 

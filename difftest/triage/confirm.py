@@ -14,7 +14,6 @@ import argparse
 import contextlib
 import itertools
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
@@ -54,7 +53,6 @@ class Confirmer:
         """Whether it looks at forked solvers."""
         self._is_own = within is None or not within.warm
         self._runner = Runner(within=within) if within is None or not within.warm else within
-        self._scratch = tempfile.TemporaryDirectory(prefix="exhume-confirm-")
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +60,6 @@ class Confirmer:
     def __exit__(self, *_: object) -> None:
         if self._is_own:
             self._runner.__exit__(None, None, None)
-        self._scratch.cleanup()
 
     def __call__(self, text: str) -> bool:
         """Whether ``text`` shows it; where there are several tries, in two of them."""
@@ -165,9 +162,7 @@ class Confirmer:
             if self.is_fast:
                 run = self._runner.run(solver, script, limits)
             else:
-                file = Path(self._scratch.name) / "formula.smt2"
-                file.write_bytes(script.data)
-                _, run = self._runner.judge_file(solver, script, file, limits)
+                _, run = self._runner.judge_file(solver, script, "formula.smt2", limits)
         except RunnerLost:
             return None
         self.seconds += run.seconds

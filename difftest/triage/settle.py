@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from msgspec import structs
 
@@ -169,10 +167,7 @@ class _Settling:
         key = (*solver.argv, *solver.checks)
         if key not in self._seen:
             script = Script.of(self._test.text)
-            with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-                file = Path(folder) / ORIGINAL
-                file.write_bytes(script.data)
-                self._seen[key] = self._runner.judge_file(solver, script, file, self._limits)
+            self._seen[key] = self._runner.judge_file(solver, script, ORIGINAL, self._limits)
             self.spent += self._seen[key][0].seconds
         return self._seen[key]
 

@@ -13,10 +13,14 @@ import os
 import re
 import secrets
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -92,6 +96,13 @@ class Supervisor:
         self._closed = False
         self._mark = _orphans.new_mark()
 
+    @cached_property
+    def folder(self) -> Path:
+        """The working folder of all that it runs, emptied after each run: no file of the user is in it."""
+        made = tempfile.mkdtemp(prefix="exhume-")
+        weakref.finalize(self, _remove, made, os.getpid())
+        return Path(made)
+
     def __enter__(self) -> Self:
         return self
 
@@ -106,7 +117,8 @@ class Supervisor:
         stdin: Path | None = None,
         log: Path | None = None,
     ) -> Run:
-        """Run a program with ``stdin`` (default: empty) and wait until it ends.
+        """Run a program in ``cwd`` (default: ``folder``) with ``stdin`` (default: empty) and wait until it
+        ends.
 
         With a ``log`` it is no solver: its errors go to this file, its other output is dropped, and the files
         that it writes may have any size.
@@ -161,13 +173,16 @@ class Supervisor:
         return {**clean_environment(), _orphans.NAME: self._mark}
 
     def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:
-        for _ in range(2):
-            answer = self._attempt({**header, **structs.asdict(limits)}, body)
-            if answer is not None:
-                return answer
-            if self._closed:
-                return Run("cancelled", None, signal.SIGKILL, "", "", 0.0)
-        raise RunnerLost("the process that runs the solvers ended unexpectedly, twice")
+        try:
+            for _ in range(2):
+                answer = self._attempt({**header, **structs.asdict(limits)}, body)
+                if answer is not None:
+                    return answer
+                if self._closed:
+                    return Run("cancelled", None, signal.SIGKILL, "", "", 0.0)
+            raise RunnerLost("the process that runs the solvers ended unexpectedly, twice")
+        finally:
+            _empty(self.folder)
 
     def _attempt(self, header: dict[str, Any], body: bytes) -> Run | None:
         process = self._ready()
@@ -198,6 +213,7 @@ class Supervisor:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
+                cwd=self.folder,
                 env=self._environment(),
                 # Outside the terminal's process group: Ctrl-C goes to exhume, which then closes the
                 # supervisor.
@@ -215,6 +231,20 @@ class Supervisor:
             if self._closed:  # meanwhile, by another thread
                 self.close()
         return self._process
+
+
+def _remove(folder: str, owner: int) -> None:
+    # Not by a forked copy of the process.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _empty(folder: Path) -> None:
+    for left in folder.iterdir():
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def signal_name(number: int) -> str:

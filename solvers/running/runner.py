@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from pathlib import Path
 from typing import Self
 
 from solvers.errors import RunnerLost
@@ -37,7 +35,6 @@ class Runner:
         self._inner: list[Runner] = []
         self._plain = Supervisor()
         self._engines: dict[tuple[str, ...], Supervisor] = {}
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._outer = within
         if within is not None:
             within._inner.append(self)
@@ -51,8 +48,6 @@ class Runner:
         self.close()
         if self._outer is not None:
             self._outer._inner.remove(self)
-        if self._scratch is not None:
-            self._scratch.cleanup()
 
     def close(self) -> None:
         """End all processes; a current run in another thread, and any later run, ends as cancelled."""
@@ -64,34 +59,29 @@ class Runner:
     def judge(self, solver: Solver, script: Script, limits: Limits) -> Verdict:
         """Run ``solver`` on ``script`` the fastest way and interpret the result.
 
-        A script that names files to read or write is refused without a run, and so is one with strings that
-        the solver's release cannot spell. The solver may get a changed script (``Solver.given``).
+        The solver may get a changed script (``Solver.given``).
         """
-        if script.file_command:
-            why = f"not run: {script.file_command} names a file"
-        elif not solver.can_read(script):
-            why = "not run: this release has no spelling for a character of a string"
-        else:
-            try:
-                return judge(solver.given(script), self.run(solver, script, limits), solver.family)
-            except RunnerLost as lost:
-                # The test killed its supervisor: this is counted, and other tests are not affected.
-                why = f"{LOST}: {lost}"
-        return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, why)
+        try:
+            return judge(solver.given(script), self.run(solver, script, limits), solver.family)
+        except RunnerLost as lost:
+            # The test killed its supervisor: this is counted, and other tests are not affected.
+            return Verdict(Outcome.REFUSED, (None,) * len(script.checks), 0.0, f"{LOST}: {lost}")
 
-    def judge_file(self, solver: Solver, script: Script, file: Path, limits: Limits) -> tuple[Verdict, Run]:
-        """Run ``solver`` on ``file`` in a fresh process, with the command line that a report shows.
-
-        If the solver gets a changed script (``Solver.given``), that is written next to ``file``.
-        """
-        run = self._start(solver, script, file, limits)
+    def judge_file(self, solver: Solver, script: Script, name: str, limits: Limits) -> tuple[Verdict, Run]:
+        """Run ``solver`` on a file of this name in a fresh process, with the command line of a report."""
+        run = self._start(solver, script, name, limits)
         return judge(solver.given(script), run, solver.family), run
 
     def run(self, solver: Solver, script: Script, limits: Limits) -> Run:
-        """Run ``solver`` on ``script`` the fastest way."""
+        """Run ``solver`` on ``script`` the fastest way.
+
+        A script that names files is refused without a run, and so is one with strings that the solver's
+        release cannot spell.
+        """
         # The library cannot read NUL bytes, nor text without commands, which may be anything.
-        if not self.warm or solver.loadable is None or b"\0" in script.data or not script.commands:
-            return self._start(solver, script, self._written(script), limits)
+        is_loaded = self.warm and solver.loadable is not None and b"\0" not in script.data and script.commands
+        if not is_loaded or _why_not_run(solver, script):
+            return self._start(solver, script, "test.smt2", limits)
         engine = self._engine(solver)
         given = solver.given(script)
         if PROFILES[solver.family].library:
@@ -102,7 +92,7 @@ class Runner:
                 return run
             # The libraries of old releases do not know all commands that their programs do: those for
             # optimisation, for one.
-            return self._start(solver, script, self._written(script), limits)
+            return self._start(solver, script, "test.smt2", limits)
         return engine.evaluate(given.data, limits, options=solver.options(script))
 
     def _engine(self, solver: Solver) -> Supervisor:
@@ -114,20 +104,19 @@ class Runner:
                 engine.close()
         return engine
 
-    def _start(self, solver: Solver, script: Script, file: Path, limits: Limits) -> Run:
-        command = solver.command(script, file.name)
-        if (name := solver.given_file(script, file.name)) != file.name:
-            file = file.with_name(name)
-            file.write_bytes(solver.given(script).data)
+    def _start(self, solver: Solver, script: Script, name: str, limits: Limits) -> Run:
+        if why := _why_not_run(solver, script):
+            return Run("exit", 1, None, f'(error "not run: {why}")\n', "", 0.0)
+        file = self._plain.folder / solver.given_file(script, name)
+        file.write_bytes(solver.given(script).data)
         stdin = file if solver.reads_stdin else None
-        return self._plain.execute(command, limits, cwd=file.parent, stdin=stdin)
+        return self._plain.execute(solver.command(script, name), limits, stdin=stdin)
 
-    def _written(self, script: Script) -> Path:
-        if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="exhume-")
-        file = Path(self._scratch.name) / "test.smt2"
-        file.write_bytes(script.data)
-        return file
+
+def _why_not_run(solver: Solver, script: Script) -> str | None:
+    if script.file_command:
+        return f"{script.file_command} names a file"
+    return None if solver.can_read(script) else "this release has no spelling for a character of a string"
 
 
 def engine_command(solver: Solver) -> tuple[str, ...]:

@@ -98,14 +98,11 @@ class Script:
 
     @cached_property
     def file_command(self) -> str | None:
-        """The first command that makes a solver read or write a file named by the script, if any."""
-        return next(filter(None, map(self._file_named_by, self.commands)), None)
-
-    def _file_named_by(self, command: Command) -> str | None:
-        return names_file(self._lexemes(command)) if command.name in ("include", "set-option") else None
+        """What may make a solver use a file outside its working folder, if anything."""
+        return names_file(self._text)
 
     def without_solving(self) -> bytes:
-        """The text up to ``exit`` with blanks in place of the commands that solve, print or name files.
+        """The text up to ``exit`` with blanks in place of the commands that solve or print.
 
         Lines and columns do not change.
         """
@@ -114,7 +111,7 @@ class Script:
         for command in self.commands:
             if command.name == "exit":
                 return b"".join((*pieces, self.data[start : command.start]))
-            if command.name in _IDLE or command.name.startswith("get-") or self._file_named_by(command):
+            if command.name in _IDLE or command.name.startswith("get-"):
                 pieces += (
                     self.data[start : command.start],
                     _NOT_BLANK.sub(b" ", self.data[command.start : command.end]),

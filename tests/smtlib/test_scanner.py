@@ -45,6 +45,32 @@ def test_a_megabyte_of_one_character_takes_linear_time(character: str) -> None:
     assert list(commands(text)) == []
 
 
-def test_a_command_may_be_cut_short() -> None:
-    for tokens in ([], ["("], ["(", "set-option"], ["(", "set-option", ":out"]):
-        assert names_file(tokens) is None
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('(set-option :regular-output-channel "/a/b")', ":regular-output-channel"),
+        ("(set-option :partitions-out ../b)", ":partitions-out"),
+        ("(set-option :write-cnf |/a|)", ":write-cnf"),
+        ('(set-option :x ; a comment\n"/a")', ":x"),
+        (r'(set-option :x "\u{2f}a")', ":x"),
+        ("(apply (using-params sat :drat.file |/a/b|))", ":drat.file"),
+        ("(declare-tactic t (using-params sat :drat.file |/a/b|))", ":drat.file"),
+        ("(query p :print_aig |/a/b|)", ":print_aig"),
+        ("(assert (set-option :x /a)", ":x"),
+        ('(include "/etc/passwd")', "include"),
+        ('(|include| "../a")', "include"),
+        ("(declare-oracle-fun f (Int) Int program)", "declare-oracle-fun"),
+        # For z3 the first name ends with the third bar, and the option is one.
+        ("(declare-const |\\| | Int)(set-option :x |/a|)(declare-const | Int)", r"\|"),
+        # In the working folder, which is not the user's.
+        ('(set-option :regular-output-channel "a")(include "b")', None),
+        ('(set-option :regular-output-channel "stdout")', None),
+        ("(set-info :source |http://a.b/c|)(assert (! (> (/ x 2) 1) :named |a/b|))", None),
+        (r'(assert (! (= s "a\") :qid a/b :weight 1))(echo "a/b")', None),
+        ("(set-option", None),
+        ("(set-option :x", None),
+        ("", None),
+    ],
+)
+def test_a_value_that_is_a_path_is_found_wherever_it_stands(text: str, named: str | None) -> None:
+    assert names_file(text) == named

@@ -351,3 +351,41 @@ def test_file_descriptors_do_not_pile_up(supervisor: Supervisor) -> None:
     children = {supervisor.execute(["sh", "-c", "ls /proc/$PPID/fd | wc -l"], LONG).stdout for _ in range(5)}
     assert len(children) == 1
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+# Each makes a solver write a file, by an option, a parameter of a tactic or a command.
+WRITING = {
+    "z3": (
+        '(set-option :sat.drat.file "PATH")(declare-const a Bool)(assert a)(check-sat-using sat)',
+        "(declare-const a Bool)(assert (or a (not a)))(apply (using-params sat :drat.file |PATH|))",
+        "(set-option :produce-proofs true)(assert false)(check-sat)(get-proof-graph)",
+    ),
+    "cvc5": ("(set-option :partitions-out PATH)(set-logic QF_LIA)(assert true)(check-sat)",),
+}
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["warm", "fresh"])
+@pytest.mark.parametrize("family", WRITING)
+def test_a_script_writes_no_file_of_the_user(
+    warm: bool, family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    with Runner(warm) as runner:
+        for text in WRITING[family]:
+            for path in (str(kept), "kept", "../kept"):
+                script = Script(text.replace("PATH", path).encode())
+                runner.judge(find_solver(family), script, LONG)
+                runner.judge_file(find_solver(family), script, "a.smt2", LONG)
+    assert [file.name for file in tmp_path.iterdir()] == ["kept"]
+    assert kept.read_text() == "mine"
+
+
+def test_what_a_run_leaves_is_gone_before_the_next(supervisor: Supervisor) -> None:
+    left = "mkdir a && touch b a/c && ln -s /dev/null d && ls"
+    assert supervisor.execute(["sh", "-c", left], LONG).stdout == "a\nb\nd\n"
+    assert supervisor.execute(["ls", "-a"], LONG).stdout == ".\n..\n"
+    folder = supervisor.folder
+    with Supervisor() as other:
+        assert other.folder != folder

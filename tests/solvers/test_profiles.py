@@ -45,15 +45,13 @@ def test_options_that_the_solver_does_not_take_are_refused(spec: str) -> None:
         find_solver(spec)
 
 
-def test_one_solver_in_two_configurations_answers_on_both_paths(tmp_path: Path) -> None:
+def test_one_solver_in_two_configurations_answers_on_both_paths() -> None:
     solvers = find_solvers(["z3", "z3[sat.euf=true,tactic.default_tactic=smt]", "cvc5[arrays-exp]"])
     script = Script(TWICE)
-    file = tmp_path / "f.smt2"
-    file.write_bytes(TWICE)
     with Runner() as runner:
         for solver in solvers:
             warm = runner.judge(solver, script, Limits())
-            fresh, _ = runner.judge_file(solver, script, file, Limits())
+            fresh, _ = runner.judge_file(solver, script, "f.smt2", Limits())
             assert warm.answers == fresh.answers == ("sat", "unsat")
 
 

@@ -54,28 +54,6 @@ def test_a_status_of_unknown_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ('(set-option :regular-output-channel "/a/b")', "set-option :regular-output-channel"),
-        ("(set-option :trace_file_name x.log)", "set-option :trace_file_name"),
-        ('( set-option\n:sat.drat.file "p")', "set-option :sat.drat.file"),
-        ('(include "/etc/passwd")', "include"),
-        ('(set-option :regular-output-channel "stdout")', None),
-        ("(set-option :trace false)(set-logic ALL)", None),
-        ('(set-option :produce-models true)(echo "include")', None),
-        ('(exit)(include "x")', None),
-        ('(|include| "x")', "include"),
-        ('( ; (\n include "x")', "include"),
-        ('(set-option :regular-output-channel ; a comment\n "x")', "set-option :regular-output-channel"),
-        ("(set-option :regular-output-channel (x))", "set-option :regular-output-channel"),
-        ("(set-option :sat.dimacs.prefix x)", "set-option :sat.dimacs.prefix"),
-    ],
-)
-def test_commands_that_name_files_are_reported(text: str, named: str | None) -> None:
-    assert Script(text.encode()).file_command == named
-
-
-@pytest.mark.parametrize(
     ("text", "left"),
     [
         ("(check-sat)", "           "),
@@ -84,16 +62,11 @@ def test_commands_that_name_files_are_reported(text: str, named: str | None) -> 
         ("(a) ; (check-sat)\n(get-value (x))", "(a) ; (check-sat)\n               "),
         ("(|check-sat|)", "             "),  # z3 takes it for check-sat
         ("(a) (exit) (b)", "(a) "),
-        (
-            "(set-option :verbosity 1)(set-option :solver.smtlib2_log f)",
-            "(set-option :verbosity 1)" + " " * 34,
-        ),
         ("(set-logic ALL)(set-info :logic x)", "(set-logic ALL)(set-info :logic x)"),
         (")(check-sat)", ")           "),
         ("(assert (check-sat", "(assert (check-sat"),
         ('(a "x""(check-sat)" b)', '(a "x""(check-sat)" b)'),
         ("()( check-sat )", "()             "),
-        ('(include "x")(set-option :auto_prefix "x")(a)', " " * 42 + "(a)"),
     ],
 )
 def test_commands_that_solve_become_blanks(text: str, left: str) -> None:

@@ -71,11 +71,3 @@ def test_a_formula_that_writes_files_is_not_run(fake: Fake, tmp_path: Path) -> N
     with Runner(warm=False) as runner:
         seen = run_text(fake(f"open({str(target)!r}, 'w')"), text, "4.1", runner, 5.0)
     assert (seen.outcome, target.exists()) == ("refused", False)
-
-
-def test_what_a_run_leaves_behind_goes_with_its_folder(fake: Fake, tmp_path: Path) -> None:
-    note = tmp_path / "where"
-    body = f"open('left', 'w').write('x'); open({str(note)!r}, 'w').write(os.getcwd()); say('sat')"
-    with Runner(warm=False) as runner:
-        assert run_text(fake(body), TEXT, "4.1", runner, 5.0).outcome == "ok"
-    assert not Path(note.read_text()).exists()
