@@ -120,7 +120,7 @@ def to_junit(name: str, found: Sequence[FindingFolder], seconds: float = 0.0) ->
     suites = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(suites, "testsuite", name=_xml(name))
     for folder in worst_first(found):
-        kind = str(folder.data["class"])
+        kind = _xml(str(folder.data["class"]))
         title = f"{title_of(folder)} ({folder.data['id']})"
         case = ElementTree.SubElement(suite, "testcase", classname=f"exhume.{kind}", name=_xml(title))
         failure = ElementTree.SubElement(case, "failure", type=kind, message=_xml(folder.reason or title))
@@ -161,7 +161,7 @@ def to_markdown(
     lines = [f"## {plain(title)}", ""]
     lines += [f"- {plain(label)}: {plain(value)}" for label, value in facts]
     counts = Counter(str(folder.data["class"]) for folder in found)
-    said = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    said = ", ".join(f"{count} {plain(name)}" for name, count in sorted(counts.items()))
     lines += ["", f"**{len(found)} finding{'s' * (len(found) != 1)}**{': ' * bool(said)}{said}", ""]
     if not found:
         return "\n".join(lines)

@@ -14,13 +14,14 @@ _BACKTICKS = re.compile(r"`+")
 def plain(text: str) -> str:
     """Text for a line of prose: one line, no control characters, nothing that starts a comment or a tag.
 
-    What stands between backticks shows as it is, so it stays.
+    What stands between two backticks shows as it is, so it stays. Where it is not certain which backticks
+    are a pair, they become apostrophes.
     """
-    parts = " ".join(CONTROLS.sub("", text).split()).split("`")
-    balanced = len(parts) % 2 == 1
-    return "`".join(
-        part if balanced and number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)
-    )
+    text = " ".join(CONTROLS.sub("", text).split())
+    if text.count("`") % 2 or "``" in text or "\\`" in text:
+        text = text.replace("`", "'")
+    parts = text.split("`")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts))
 
 
 def sentence(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -18,6 +18,7 @@ from difftest.triage.checking import complaints_about
 from difftest.triage.facts import logic_name
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import rewrite_report, title_of
+from difftest.triage.markdown import plain
 from difftest.triage.reduce import reduce
 from difftest.triage.written import Written, blocks_of
 from generator.strategy import GeneratedTest
@@ -507,6 +508,15 @@ def test_nothing_gets_out_of_its_code_block(tmp_path: Path, hostile: str) -> Non
         inline = [child for token in tokens for child in token.children or () if child.type == "html_inline"]
         assert inline == []
         assert not re.search(r"[\x00\x1b\r]", text)
+
+
+@given(said=st.text("`\\<a>! -", max_size=20))
+@example("\\`<a>`")
+@example("`` ```<a>` ")
+@example("a`b")
+def test_prose_holds_no_tag_whatever_code_follows(said: str) -> None:
+    (_, inline, _) = MarkdownIt("commonmark").parse(f"Said: {plain(said)} `<a>`")
+    assert [child.content for child in inline.children or () if child.type == "html_inline"] == []
 
 
 @given(formula=st.text(max_size=60), printed=st.text(max_size=60))
