@@ -97,7 +97,9 @@ class TooMuch(Exception):
 
 @dataclass
 class Downloader:
-    """Fetches attached files. ``hosts``: servers that replace hosts, for tests."""
+    """Fetches attached files. ``hosts``: servers that replace hosts, for tests. ``fetched`` counts
+    the requested files, also those that could not be fetched.
+    """
 
     limits: Limits = LIMITS
     hosts: Mapping[str, str] = field(default_factory=dict)
@@ -105,6 +107,8 @@ class Downloader:
     on_waiting: OnWaiting = lambda waiting: None
     timeout: float = 60.0
     fetched: int = 0
+    # After a file that could not be fetched, each further one is tried once until one can be fetched.
+    is_down: bool = False
 
     def fetch(self, address: str, sites: frozenset[str]) -> Answer | None:
         """Fetch a file from one of the servers ``sites``.
@@ -112,8 +116,10 @@ class Downloader:
         Returns a record: JSON with the bytes in base 64, or with the reason why the file was not stored
         (status 0 if a limit was exceeded). None if the server cannot be reached, or refuses it now.
         """
+        self.fetched += 1
         why = ""
-        for attempt in range(_TRIES):
+        tries = 1 if self.is_down else _TRIES
+        for attempt in range(tries):
             try:
                 status, data = self._follow(address, sites)
             except (OSError, http.client.HTTPException) as error:
@@ -121,16 +127,15 @@ class Downloader:
             except TooMuch as limit:
                 return _record(0, why=str(limit))
             else:
-                if status == 200:
-                    self.fetched += 1
-                    return _record(200, data)
                 why = f"status {status}"
-                if status in GONE:
-                    return _record(status, why=why)
                 if status < 500 and status not in (408, 429):
-                    return None
-            if attempt + 1 < _TRIES:
+                    self.is_down = False
+                    if status == 200:
+                        return _record(200, data)
+                    return _record(status, why=why) if status in GONE else None
+            if attempt + 1 < tries:
                 self._wait(f"an attachment cannot be fetched: {why}", 2.0 ** (2 * attempt))
+        self.is_down = True
         return None
 
     def _wait(self, why: str, seconds: float) -> None:

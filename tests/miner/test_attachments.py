@@ -145,6 +145,17 @@ def test_faults_are_waited_out_and_a_missing_file_is_recorded(hub: FakeGitHub) -
         assert downloader(hub).fetch(FILES + "a.smt2", SITES) is None  # to be tried by the next run
 
 
+def test_files_of_a_server_that_is_down_are_tried_once_each(hub: FakeGitHub) -> None:
+    hub.files["/ada/solver/files/12/a.smt2"] = SCRIPT.encode()
+    down = downloader(hub)
+    tries = []
+    for faults in (4, 1, 0, 4):
+        hub.faults, asked = [Fault(503)] * faults, len(hub.log)
+        assert (down.fetch(FILES + "a.smt2", SITES) is None) == (faults > 0)
+        tries.append(len(hub.log) - asked)
+    assert (tries, down.fetched) == ([4, 1, 1, 4], 4)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "names"),
     [
