@@ -306,11 +306,21 @@ def read_campaign(out: Path) -> StoredCampaign:
     if not file.is_file():
         raise NoCampaign(f"{out}: no campaign there ({FILE} is missing)")
     try:
-        with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-            opened.execute("begin")
-            return read_opened(opened)
+        try:
+            return _read_file(file, "mode=ro")
+        except sqlite3.OperationalError:
+            # SQLite makes a file beside it to read it, which is not possible in a folder that is read-only.
+            if file.with_name(f"{FILE}-wal").exists():
+                raise
+            return _read_file(file, "immutable=1")
     except sqlite3.Error as problem:
         raise NoCampaign(f"{file}: cannot be read as a campaign: {problem}") from problem
+
+
+def _read_file(file: Path, how: str) -> StoredCampaign:
+    with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as opened:
+        opened.execute("begin")
+        return read_opened(opened)
 
 
 def read_opened(opened: sqlite3.Connection) -> StoredCampaign:

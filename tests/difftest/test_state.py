@@ -9,6 +9,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -195,6 +196,25 @@ def test_what_was_not_committed_is_as_if_it_had_not_been(tmp_path: Path) -> None
     process.join()
     with CampaignState.open(tmp_path, {}) as opened:
         assert sum(bucket.tests for bucket in opened.loaded.buckets) == 5
+
+
+def test_a_campaign_is_read_in_a_folder_that_is_read_only() -> None:
+    def read() -> None:
+        if os.geteuid() == 0:
+            os.seteuid(65534)  # root may write anywhere
+        read_campaign(out)
+
+    # Not below tmp_path, which only its owner may enter.
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        out = Path(folder, "out")
+        CampaignState.open(out, {}).close()
+        out.chmod(0o555)
+        process = multiprocessing.get_context("fork").Process(target=read)
+        process.start()
+        process.join()
+        out.chmod(0o755)
+    assert process.exitcode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a file system of its own, which only root may mount")
