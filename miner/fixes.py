@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from miner.archive import Archive, decoded
-from miner.errors import Denied
+from miner.errors import Denied, Unreachable
 from miner.hosts.host import Host, text_in
 from miner.hosts.http import Answer, Client
 
@@ -23,18 +23,27 @@ MOST_PER_RUN = 500
 _TARGET = re.compile(r"(?P<repository>[^@#!]+)[@#!](?P<name>[0-9a-f]+)")
 # The status of a hash that no commit has.
 _NO_COMMIT = 422
+_MOST_FAILURES = 3
 
 
 def fetch_files(archive: Archive, client: Client, current: str, most: int = MOST_PER_RUN) -> int:
     """Request the files of fixes that are not stored yet, newest issues first; returns how many have some.
 
-    ``current``: the name of the tracker on its host.
+    ``current``: the name of the tracker on its host. Raises Unreachable after all requests if one failed,
+    and after several failures in a row.
     """
     pending = [one for one in _requests(archive).values() if archive.prefix + one not in archive.pages]
-    found = 0
+    found = failures = 0
+    failure: Unreachable | None = None
     for request in list(dict.fromkeys(pending))[:most]:
         try:
             answer = client.get(archive.host.path(current) + request)
+            failures = 0
+        except Unreachable as error:
+            failure, failures = error, failures + 1
+            if failures == _MOST_FAILURES:
+                break
+            continue
         except Denied as denied:
             if denied.status != _NO_COMMIT:
                 raise
@@ -44,6 +53,8 @@ def fetch_files(archive: Archive, client: Client, current: str, most: int = MOST
         body = json.dumps({"files": names}) if answer.status == 200 else answer.body
         archive.put(archive.prefix + request, replace(answer, body=body, next="", data=None))
         found += bool(names)
+    if failure is not None:
+        raise failure
     return found
 
 

@@ -112,9 +112,11 @@ def mine_tracker(
             report.problem = str(gone)
         report.pages = crawler.pages
     Reading(archive, options, listener, live).read(report)
-    if options.fix_files and repository is not None and not report.problem:
-        report.fixes = fetch_files(archive, client, repository.name)
-    store_files(archive)
+    try:
+        if options.fix_files and repository is not None and not report.problem:
+            report.fixes = fetch_files(archive, client, repository.name)
+    finally:
+        store_files(archive)
     report.requests, report.not_modified = client.sent - sent, client.not_modified - not_modified
     return report
 

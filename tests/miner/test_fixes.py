@@ -12,7 +12,7 @@ from corpus.query import find_query, run_query
 from corpus.store import Corpus
 from miner.archive import Archive
 from miner.dumps import mine_files
-from miner.errors import Denied
+from miner.errors import Denied, Unreachable
 from miner.fixes import fetch_files
 from miner.hosts import host_named
 from miner.mining import MineOptions, find_tracker, replay_tracker
@@ -109,6 +109,23 @@ def test_a_refusal_ends_the_run_with_its_reason(hub: FakeGitHub, tmp_path: Path)
     hub.files[f"{SOLVER}/pulls/900/files"] = (403, {})
     with pytest.raises(Denied, match="403"):
         mine(tmp_path / "c.duckdb", hub.url, options=OPTIONS)
+
+
+def test_a_request_that_fails_ends_the_run_after_the_others(hub: FakeGitHub, tmp_path: Path) -> None:
+    hub.files[f"{SOLVER}/pulls/900/files"] = (500, {})
+    with pytest.raises(Unreachable, match="pulls/900"):
+        mine(tmp_path / "c.duckdb", hub.url, options=OPTIONS)
+    assert stored(tmp_path / "c.duckdb") == FILES[1:]
+
+
+def test_requests_stop_after_three_failures_in_a_row(hub: FakeGitHub, tmp_path: Path) -> None:
+    fixes = [f"{SOLVER}/commits/{'1f2e3d4b' + str(place)}" for place in range(5)]
+    hub.files |= dict.fromkeys(fixes, (500, {}))
+    for place in range(5):
+        hub.trackers["ada/solver"].add_comment(4, f"2030-01-1{place}T00:00:00Z", f"Fixed in 1f2e3d4b{place}.")
+    with pytest.raises(Unreachable):
+        mine(tmp_path / "c.duckdb", hub.url, options=OPTIONS)
+    assert len(set(requests_of(hub))) == 3
 
 
 def test_the_query_counts_issues_by_file_and_by_folder(hub: FakeGitHub, tmp_path: Path) -> None:
