@@ -165,6 +165,8 @@ def _read_line(reading: _Reading, line: str) -> None:
     word = _REASON.sub("unknown", line.rstrip())
     if word in ANSWERS:
         _take_answer(reading, word)
+    elif word[:1] == word[-1:] == '"' and word[1:-1].rstrip() in ANSWERS:
+        _take_echo(reading, word[1:-1].rstrip())
     elif word.lstrip().startswith("(error"):
         _take_error(reading, word)
     elif word == "unsupported" and not reading.harmless:
@@ -200,6 +202,13 @@ def _take_answer(reading: _Reading, word: str) -> None:
     check = sum(1 for _, echo in speakers[: reading.position] if echo is None) - 1
     if reading.trusted:
         reading.answers[check] = word
+
+
+def _take_echo(reading: _Reading, word: str) -> None:
+    """Read an echoed answer of a solver that prints the quotes, too."""
+    echoes = [echoed for _, echoed in reading.script.speakers[reading.position :]]
+    if word in echoes:
+        reading.position += echoes.index(word) + 1
 
 
 def _take_error(reading: _Reading, message: str) -> None:

@@ -144,8 +144,8 @@ class Script:
                 found.append((index, None))
             elif command.name == "echo":
                 word = self._lexemes(command)[2]
-                if word[0] == '"' and word[1:-1].strip() in ANSWERS:
-                    found.append((index, word[1:-1].strip()))
+                if word[0] == '"' and word[1:-1].rstrip() in ANSWERS:
+                    found.append((index, word[1:-1].rstrip()))
         return tuple(found)
 
     @cached_property

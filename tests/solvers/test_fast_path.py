@@ -74,7 +74,11 @@ TABLE = {
         "ok",
         ("unsat", "unsat"),
     ),
-    "echo": ('(set-logic ALL)(echo "sat")(assert false)(check-sat)(echo "unsat")', "ok", ("unsat",)),
+    "echo": (
+        '(set-logic QF_UF)(echo "sat")(check-sat)(push 1)(assert false)(check-sat)(echo "unsat")',
+        "ok",
+        ("sat", "unsat"),
+    ),
     "undeclared": ("(set-logic QF_LIA)\n(assert (> x 1))\n(check-sat)", "refused", (None,)),
     "ill-sorted": ('(set-logic ALL)(check-sat)\n(assert (= 1 "a"))\n(check-sat)', "refused", ("sat", None)),
     "unbalanced": ("(set-logic ALL)(check-sat)(assert (and true", "", ("sat",)),

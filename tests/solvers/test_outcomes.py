@@ -43,8 +43,12 @@ def test_words_that_only_contain_an_answer_are_none() -> None:
 
 
 def test_an_echoed_answer_is_not_an_answer() -> None:
-    got = verdict('(echo "sat")\n(assert a)\n(check-sat)\n(echo "unsat")', "sat\nunsat\nunsat\n")
-    assert (got.outcome, got.answers) == (Outcome.OK, ("unsat",))
+    text = '(echo "sat")(echo " sat")(check-sat)(assert a)(echo "sat ")(check-sat)(echo "unsat")'
+    for q in ("", '"'):
+        got = verdict(text, f"{q}sat{q}\n{q} sat{q}\nsat\n{q}sat {q}\nunsat\n{q}unsat{q}\n")
+        assert (got.outcome, got.answers) == (Outcome.OK, ("sat", "unsat"))
+    # Some other text that is printed like an echo.
+    assert verdict(f'{ONE}(simplify "sat")(check-sat)', 'sat\n"sat"\nunsat\n').answers == ("sat", "unsat")
 
 
 def test_an_echo_that_is_not_printed_takes_no_answer() -> None:
