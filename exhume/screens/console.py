@@ -34,6 +34,12 @@ class PlainConsole(Console):
     def __init__(self, **given: Any) -> None:
         super().__init__(soft_wrap=True, highlight=False, markup=False, emoji=False, **given)
 
+    def on_broken_pipe(self) -> None:
+        """Called by rich. Nobody has to read messages; without a reader of results the command ends."""
+        self.quiet = True
+        if not self.stderr:
+            raise BrokenPipeError
+
     def render_str(self, text: str, **given: Any) -> Text:
         """Called by rich for each string."""
         return super().render_str(printable(text) if self.is_terminal else text, **given)

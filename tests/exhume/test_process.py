@@ -61,6 +61,17 @@ def test_a_reader_that_goes_away_is_no_error(start: Any, starter: Path, form: st
     assert (process.returncode, err) == (0, "")
 
 
+def test_results_do_not_need_a_reader_of_messages(
+    start: Any, formulas: Path, yes: str, no: str, tmp_path: Path
+) -> None:
+    command = ("replay", formulas, "--solver", yes, "--solver", no, "--out", tmp_path / "r")
+    with start(*command) as process:
+        process.stderr.close()
+        printed = process.stdout.read()
+    assert process.returncode == 1
+    assert "0 of 3 files show no bug" in printed
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 @pytest.mark.few(1)
 def test_ctrl_c_ends_a_hunt_with_its_summary(
