@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
@@ -83,7 +84,7 @@ def count_under(key: str, known: Iterable[str]) -> str:
     return fold(FoundKey(key, "", by_operators and "implied" not in read.where), known)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Key:
     """A key, taken apart: ``where`` is the place, or what was said; ``release`` the one that behaves
     otherwise (``fixed in 4.8.9``, ``still in 5.4.0``, ``since 4.8.7``), where only that tells its cause from
@@ -98,6 +99,7 @@ class Key:
     release: str = ""
 
     @classmethod
+    @cache
     def read(cls, text: str) -> Key:
         """The opposite of ``str``."""
         finding_class, *parts = text.split("|")
@@ -123,21 +125,22 @@ class Key:
         """How much it says."""
         return len(self.theories) + len(self.operators) + len(self.options)
 
-    @property
+    @cached_property
     def options(self) -> frozenset[str]:
         """The options in the solvers' names."""
         rows = _OPTIONS.findall(self.solver)
         return frozenset(_unified(option) for row in rows for option in row[1:-1].split(","))
 
-    @property
+    @cached_property
     def solver_alone(self) -> str:
         """The solvers without their options."""
         return _OPTIONS.sub("", self.solver)
 
     def has_place_of(self, other: Key) -> bool:
         """Whether both are of one class, place and solver, options apart."""
-        mine, theirs = ((key.finding_class, key.solver_alone, key.where) for key in (self, other))
-        return mine == theirs
+        if (self.finding_class, self.where) != (other.finding_class, other.where):
+            return False
+        return self.solver_alone == other.solver_alone
 
     def holds(self, other: Key) -> bool:
         """Whether ``other`` has nothing that this one has not."""
