@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import duckdb
 
 from base.steps import Tick, nothing
+from base.text import counted
 from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
 from corpus.store import Corpus, connect, sql_text
@@ -57,20 +58,22 @@ def mine_files(
 ) -> list[TrackerReport]:
     """Mine the trackers in a file or folder; returns one report per tracker.
 
-    ``place``: the tracker of objects that do not name one. If a file is damaged, the objects before the
-    damage are stored, and the reports describe the problem. Raises BadInput if there is nothing to store.
+    ``place``: the tracker of objects that do not name one. If files are damaged, the objects before the
+    damage are stored, and the reports describe the first problem. Raises BadInput if there is nothing to
+    store.
     """
     options, listener = options or MineOptions(), listener or Listener()
     if source.resolve() == corpus.path.resolve():
         raise BadInput(f"{source} is the corpus itself: use --replay to read its records again")
     loader = _Loader(corpus, listener, place)
-    problem = ""
     try:
         loader.load(source)
     except BadInput as error:
         if not loader.archives:
             raise
-        problem = str(error)
+        loader.problems.append(str(error))
+    first, more = "".join(loader.problems[:1]), len(loader.problems) - 1
+    problem = f"{first}; {counted(more, 'more file')} cannot be read completely" if more > 0 else first
     reports: list[TrackerReport] = []
     for archive in dict.fromkeys(loader.archives.values()):
         report = TrackerReport(archive.name, problem=problem, skipped=0 if reports else loader.skipped)
@@ -99,12 +102,14 @@ class _Loader:
     """Stores the objects of files in the archives of their trackers, creating the archives as required.
 
     ``archives``: by host and by name in the files. A tracker with several names has one archive.
+    ``problems``: of files that could not be read completely.
     """
 
     corpus: Corpus
     listener: Listener
     place: Place | None
     archives: dict[tuple[str, str], Archive] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
     files: int = 0
     objects: int = 0
     skipped: int = 0
@@ -120,12 +125,17 @@ class _Loader:
                 return
             for file in _files_of(source):
                 found += 1
-                self._load_file(file)
+                try:
+                    self._load_file(file)
+                except BadInput as error:
+                    self.problems.append(str(error))
         except OSError as error:
             raise BadInput(f"{error.filename or source} cannot be read: {error.strerror}") from error
         if not found:
             raise BadInput(f"{source} contains no files ending in {', '.join(_ENDINGS)}")
         if not self.archives:
+            if self.problems:
+                raise BadInput(self.problems[0])
             titles = " or ".join(host.api.title for host in known_hosts().values())
             raise BadInput(
                 f"{source} contains no issues or comments of {titles}; create it with, e.g., {_EXPORT}"

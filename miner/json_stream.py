@@ -42,7 +42,8 @@ def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
             why = "is cut off"
         else:
             why = "is not UTF-8 text" if "UTF8" in text else "is not JSON"
-        hint = "those are stored: create the dump again, and repeat the command"
+        stored = "those are stored: " if count else ""
+        hint = f"{stored}create the dump again, and repeat the command"
         raise BadInput(f"{name} {why} after {count} objects; {hint}") from None
     except _TooLarge:
         raise BadInput(f"{name} has over {LARGEST_OBJECT >> 20} MiB in one object, after {count}") from None

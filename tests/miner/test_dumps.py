@@ -412,6 +412,18 @@ def test_a_damaged_dump_is_one_line_and_loses_nothing(
         assert len(after["issue"]) > len(before["issue"])  # what came before the damage
 
 
+def test_a_damaged_file_does_not_keep_the_others_of_its_folder_from_being_read(tmp_path: Path) -> None:
+    issue = json.dumps([printed_by_gh(FakeTracker(issues=1, comments=0))[0]])
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for name, text in {"a": issue[:-9], "b": "{", "c": issue}.items():
+        (folder / f"{name}.json").write_text(text)
+    [report] = take(tmp_path / "c", folder)
+    assert report.issues_stored == 1
+    assert report.problem.startswith(f"{folder}/a.json is cut off after 0 objects; create the dump again")
+    assert report.problem.endswith("; 1 more file cannot be read completely")
+
+
 def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = str(tmp_path / "c")
     folder, outside = tmp_path / "dump", tmp_path / "outside"
