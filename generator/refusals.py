@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 
-from generator.seeds.script import SeedScript
+from generator.seeds.script import SeedScript, once_per_seed
 from rules import Atom
 from smtlib import Kind, Sort, Term, default_theories, read_sexps
 from smtlib.reader import SExp
@@ -136,7 +135,7 @@ def refuses_seed(script: SeedScript, families: Collection[str]) -> bool:
     return "cvc5" in families and _cvc5_refuses_seed(script)
 
 
-@lru_cache(maxsize=256)
+@once_per_seed
 def _cvc5_refuses_seed(script: SeedScript) -> bool:
     """Whether a seed has what cvc5 only takes where its theories never see it.
 

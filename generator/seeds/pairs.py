@@ -10,7 +10,7 @@ from generator.declaring import StrategyInputs
 from generator.refusals import refusal
 from generator.scopes import names_of
 from generator.seeds.halves import Half
-from generator.seeds.script import SeedScript
+from generator.seeds.script import SeedScript, once_per_seed
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 
@@ -37,17 +37,11 @@ class PairStrategy(SeedStrategy):
     def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
         super().__init__(inputs, per_seed)
         self.families = inputs.families
-        self._unusable: dict[SeedScript, str] = {}
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
 
     def why_not(self, script: SeedScript) -> str:
-        """Why a seed is not joined, whatever its partner; looked up, for partners are drawn often."""
-        found = self._unusable.get(script)
-        if found is None:
-            if len(self._unusable) == _KEPT:
-                self._unusable.clear()
-            found = self._unusable[script] = _unusable(script, self.families)
-        return found
+        """Why a seed is not joined, whatever its partner."""
+        return _unusable(script, self.families)
 
     def is_usable(self, seed: Seed) -> bool:
         """Whether a seed can be joined and has variables. Counts the cause if not."""
@@ -86,6 +80,7 @@ def conjunction(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"(and {' '.join(texts)})"
 
 
+@once_per_seed
 def _unusable(script: SeedScript, families: frozenset[str]) -> str:
     if script.logic != "ALL":
         return "higher order"

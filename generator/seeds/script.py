@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import Any, TypeVar, TypeVarTuple
 
 from smtlib import (
     CheckedCommand,
@@ -59,6 +60,9 @@ _UNUSABLE = frozenset(("assert-not", "declare-map", "declare-type-var"))
 UNBINDABLE = frozenset(("RegLan", "->"))
 """Sorts of which no variable can be bound."""
 
+_T = TypeVar("_T")
+_Rest = TypeVarTuple("_Rest")
+
 
 @dataclass(frozen=True, eq=False)
 class SeedScript:
@@ -81,6 +85,8 @@ class SeedScript:
     datatypes: Mapping[str, Datatype]
     logic: str
     objectives: tuple[CheckedCommand, ...] = ()
+    found: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
+    """Results of functions :func:`once_per_seed`."""
 
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
@@ -162,6 +168,20 @@ class SeedScript:
             for term in (self.assertions if assertions is None else assertions)
         ]
         return f"{self.prelude_text}{declarations}{''.join(lines)}(check-sat)\n"
+
+
+def once_per_seed(find: Callable[[SeedScript, *_Rest], _T]) -> Callable[[SeedScript, *_Rest], _T]:
+    """Call ``find`` once for the same seed and arguments. Results are kept as long as the seed."""
+
+    @wraps(find)
+    def look_up(script: SeedScript, *rest: *_Rest) -> _T:
+        key = (find, rest)
+        if key not in script.found:
+            script.found[key] = find(script, *rest)
+        found: _T = script.found[key]
+        return found
+
+    return look_up
 
 
 def read_seed(text: str) -> SeedScript | str:

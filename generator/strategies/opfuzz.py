@@ -9,13 +9,10 @@ the same sort. Quantifiers are swapped; functions of the seed count as operators
 from __future__ import annotations
 
 import random
-from functools import lru_cache
 
 from generator.declaring import StrategyEntry
-from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
-from generator.strategies.mutation.heads import HeadChain, Sites, find_sites
-from generator.strategies.mutation.operators import Operators
+from generator.strategies.mutation.heads import HeadChain, find_sites
 from generator.strategies.mutation.strategy import (
     ATTEMPTS,
     COMMON_SETTINGS,
@@ -27,8 +24,6 @@ from generator.strategies.mutation.strategy import (
 _DRAWS = 20
 """Draws among all sites, before one is drawn among those where another head fits."""
 
-_KEPT_SITES = 256
-
 
 class OpFuzz(ChainStrategy[HeadChain]):
     """Chains of type-aware operator mutations."""
@@ -37,7 +32,7 @@ class OpFuzz(ChainStrategy[HeadChain]):
 
     def start(self, seed: Seed) -> HeadChain:
         """The seed's text, with the heads in it that can be exchanged."""
-        return HeadChain(seed.script(), _sites_of(seed.script(), self.operators), seed.targets)
+        return HeadChain(seed.script(), find_sites(seed.script(), self.operators), seed.targets)
 
     def mutate(self, chain: HeadChain, chance: random.Random) -> bool:
         """Change one operator, every occurrence as likely as any other."""
@@ -64,11 +59,6 @@ class OpFuzz(ChainStrategy[HeadChain]):
         if attempts > 1:
             counts[NO_OPERATOR] += attempts - 1
         return True
-
-
-@lru_cache(maxsize=_KEPT_SITES)
-def _sites_of(script: SeedScript, operators: Operators) -> Sites:
-    return find_sites(script, operators)
 
 
 ENTRY = StrategyEntry(

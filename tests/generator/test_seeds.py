@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import random
+import weakref
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
@@ -23,8 +25,13 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH, SeedScript, read_seed
+from generator.refusals import refuses_seed
+from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH, SeedScript, once_per_seed, read_seed
 from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
+from generator.strategies.mutation.heads import find_sites
+from generator.strategies.mutation.operators import operators_for
+from generator.strategies.mutation.pool import pool_of
+from generator.strategies.storm.openness import open_functions
 from smtlib import check_script, read_script
 from tests.generator.small import formulas
 
@@ -85,6 +92,30 @@ def test_other_assertions_can_be_printed_with_further_declarations() -> None:
 def test_functions_as_values_ask_for_a_higher_order_logic() -> None:
     text = "(set-logic HO_ALL)(declare-fun f () (-> Int Int))(assert (= (f 1) 2))(check-sat)"
     assert text_of(text).startswith("(set-logic HO_ALL)")
+
+
+def test_what_is_found_of_a_seed_is_kept_as_long_as_the_seed() -> None:
+    asked = []
+
+    @once_per_seed
+    def find(script: SeedScript, more: int) -> SeedScript:
+        asked.append(more)
+        return script
+
+    script = Seed("seed", PLAIN).script()
+    assert find(script, 1) is find(script, 1) is find(script, 2) is script
+    assert asked == [1, 2]
+    left = read_seed(PLAIN)
+    assert isinstance(left, SeedScript)
+    find(left, 1)
+    find_sites(left, operators_for(("z3", "cvc5")))
+    pool_of(left)
+    open_functions(left)
+    refuses_seed(left, {"cvc5"})
+    kept = weakref.ref(left)
+    del left
+    gc.collect()
+    assert kept() is None
 
 
 OWN = "a sort with the name of a theory's"

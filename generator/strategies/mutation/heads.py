@@ -19,7 +19,7 @@ from hashlib import blake2b
 
 from generator.questions import node_with_head
 from generator.refusals import constant_arguments
-from generator.seeds.script import SeedScript
+from generator.seeds.script import SeedScript, once_per_seed
 from generator.strategies.mutation.chain import MutationLog
 from generator.strategies.mutation.operators import Head, Operators, SeedFunctions
 from generator.strategies.mutation.printing import LARGEST, is_special, written_size
@@ -70,6 +70,7 @@ class Sites:
         return tuple(n for n, s in enumerate(self.sites) if len(s.heads) > (s.first < len(s.heads)))
 
 
+@once_per_seed
 def find_sites(script: SeedScript, operators: Operators) -> Sites:
     """The sites of a seed, with the heads that ``operators`` and its own functions have for them."""
     return _Finder(script, operators).run()

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from generator.refusals import is_value
-from generator.seeds.script import SeedScript
+from generator.seeds.script import SeedScript, once_per_seed
 from generator.strategies.mutation.places import Place
 from smtlib import Kind, Sort, Term, postorder
 from smtlib.terms import free_in
@@ -60,7 +59,7 @@ class Pool:
             self.by_sort.setdefault(term.sort, []).append(term)
 
 
-@lru_cache(maxsize=16)
+@once_per_seed
 def pool_of(script: SeedScript) -> Pool:
     """The pool of a seed's terms. Shared: not to be changed."""
     return Pool(script)

@@ -19,10 +19,10 @@ Bit-vector division by zero, ``str.at`` out of bounds and the like are fixed by 
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 from generator.scopes import Prelude
-from generator.seeds.script import SeedScript
+from generator.seeds.script import SeedScript, once_per_seed
 from smtlib import Kind, Sort, Term, default_theories, postorder
 from smtlib.commands import RECURSIVE
 from smtlib.sorts import subsorts
@@ -182,7 +182,7 @@ def _divides_by_number(term: Term) -> bool:
     return all(a.op.kind is Kind.LITERAL and a.op.text.strip("0.") != "" for a in term.args[1:])
 
 
-@lru_cache(maxsize=256)
+@once_per_seed
 def open_functions(script: SeedScript) -> frozenset[str]:
     """The functions in ``script`` that may be chosen: what the standard leaves open, or does not know.
 
