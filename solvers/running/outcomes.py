@@ -116,9 +116,9 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     says = PROFILES[family].says if family in PROFILES else Says()
     reading = _Reading(script, [None] * len(script.checks))
     reading.harmless = _is_harmless(run, says)
-    for line in _messages(run.stdout):
+    for line in _messages(_on_one_line(script, run.stdout)):
         _read_line(reading, line)
-    for line in run.stderr.splitlines():
+    for line in run.stderr.split("\n"):
         if _NOT_BUILT.search(line):
             reading.note("not built", line)
         _read_stray(reading, line)
@@ -146,11 +146,24 @@ def _is_harmless(run: Run, says: Says) -> bool:
     return says.unsupported_is_harmless
 
 
+def _on_one_line(script: Script, printed: str) -> str:
+    """The output with what it repeats of the script, a name or a string, on one line each: a line of it is no
+    answer.
+    """
+    for text in script.long_texts:
+        line = text.replace("\n", " ")
+        printed = printed.replace(text, line)
+        # An echo is all of its lines.
+        printed = re.sub(rf"(?m)^{re.escape(text[1:-1])}$", line[1:-1].replace("\\", r"\\"), printed)
+    return printed
+
+
 def _messages(text: str) -> list[str]:
     """The lines of standard output; the lines of one ``(error "...")`` are joined."""
     found: list[list[str]] = []
     open_error = False
-    for line in text.splitlines():
+    # Not at other ends of lines, which names may hold.
+    for line in text.split("\n"):
         if open_error and line.strip() not in ANSWERS and not line.startswith("(error"):
             found[-1].append(line)
         else:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from smtlib.scanner import CHECKS, LEXEME, QUESTIONS, Command, commands, lexemes, names_file
+from smtlib.scanner import CHECKS, LEXEME, OPAQUE, QUESTIONS, Command, commands, lexemes, names_file
 from smtlib.values import read_string
 
 ANSWERS = ("sat", "unsat", "unknown")
@@ -147,6 +147,12 @@ class Script:
                 if word[0] == '"' and word[1:-1].rstrip() in ANSWERS:
                     found.append((index, word[1:-1].rstrip()))
         return tuple(found)
+
+    @cached_property
+    def long_texts(self) -> tuple[str, ...]:
+        """Its strings and quoted symbols of several lines, with their quotes and bars."""
+        found = OPAQUE.findall(self.data.decode("utf-8", "replace"))
+        return tuple(dict.fromkeys(text for text in found if "\n" in text and text[0] != ";"))
 
     @cached_property
     def _lines(self) -> tuple[int, ...]:

@@ -51,6 +51,19 @@ def test_an_echoed_answer_is_not_an_answer() -> None:
     assert verdict(f'{ONE}(simplify "sat")(check-sat)', 'sat\n"sat"\nunsat\n').answers == ("sat", "unsat")
 
 
+@pytest.mark.parametrize("end", ["\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_a_line_of_a_name_or_an_echo_is_not_an_answer(end: str) -> None:
+    name = f"|a{end}sat{end}b\u00e9|"
+    text = f"(declare-const {name} Int)(check-sat)(get-model)(assert false)(check-sat)"
+    got = verdict(text, f"sat\n(\n  (define-fun {name} () Int\n    0)\n)\nunsat\n")
+    assert (got.outcome, got.answers) == (Outcome.OK, ("sat", "unsat"))
+    said = f"the\\1 status:{end}unsat"
+    for quote in ("", '"'):
+        assert verdict(f'(echo "{said}"){ONE}', f"{quote}{said}{quote}\nsat\n").answers == ("sat",)
+    # What solvers print besides has such ends, too.
+    assert verdict(f'(echo "{end}")(echo "t{end}"){TWO}', "sat\n(\n)\nunsat\n").answers == ("sat", "unsat")
+
+
 def test_an_echo_that_is_not_printed_takes_no_answer() -> None:
     assert verdict('(echo "sat")(check-sat)', "unsat\n").answers == ("unsat",)
 
