@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 from base.files import put_text
-from difftest.campaign.stored import NoCampaign, StoredCampaign
+from difftest.campaign.stored import FILE as CAMPAIGN
+from difftest.campaign.stored import StoredCampaign
+from difftest.campaign.upgrading import FILE as OF_CALLS
 from difftest.campaign.upgrading import read_any
 from difftest.errors import writing
 from difftest.triage.exports import to_junit, to_markdown, to_sarif
@@ -19,12 +20,12 @@ def export(
     folder: Path, sarif: Path | None = None, junit: Path | None = None, summary: Path | None = None
 ) -> list[Path]:
     """Write the findings of the campaign in ``folder``, or of a folder of findings, to the files that are
-    named, each in one step; which these are. Raises BadOutput.
+    named, each in one step; which these are. Raises BadOutput, also for a damaged campaign, of which the last
+    two say what ran.
     """
     found = folders_of(folder)
-    campaign = None
-    with contextlib.suppress(NoCampaign):  # a folder of findings alone
-        campaign = read_any(folder)
+    has_campaign = any((folder / name).is_file() for name in (CAMPAIGN, OF_CALLS))
+    campaign = read_any(folder) if has_campaign and (junit or summary) else None
     title = _title(campaign)
     texts: dict[Path | None, Callable[[], str]] = {
         sarif: lambda: to_sarif(folder, found),
