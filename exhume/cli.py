@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -83,6 +84,8 @@ def root(
 
 def main() -> None:
     """Run the command line and exit. Expected errors are one line; our own bugs show a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
     try:
         code = run(sys.argv[1:])
     except Exception:  # noqa: BLE001 (Python would exit with 1, which means findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import signal
 import subprocess
@@ -190,6 +191,22 @@ def test_our_own_bugs_show_where_they_are_and_are_no_findings(
         main()
     assert ended.value.code == 70
     assert "ZeroDivisionError: ours" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_names_of_files_need_not_be_utf_8(
+    no: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    name = b"bad\xff.smt2".decode("utf-8", "surrogateescape")
+    (tmp_path / name).write_text("(set-info :status sat)(check-sat)")
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, "utf-8", errors="strict"))
+    options = ["--json"] if as_json else []
+    monkeypatch.setattr(sys, "argv", ["exhume", "replay", str(tmp_path / name), "--solver", no, *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stdout.flush()
+    assert (ended.value.code, b"bad\\udcff.smt2" in printed.getvalue()) == (1, True), printed.getvalue()
 
 
 def test_starting_does_not_wait_for_pygithub() -> None:
