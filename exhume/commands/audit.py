@@ -12,7 +12,7 @@ from base.errors import Exit
 from difftest import find_solver
 from difftest.audit import RuleAudit, Settings, audit
 from exhume.commands.options import Json, parse_duration
-from exhume.screens.console import headline, out, print_json, progress, show_table
+from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
 from generator.rewriting.rules import read_rules, select_rules
 from solvers.running.runner import Runner
 from solvers.specs import independent_of
@@ -84,4 +84,4 @@ def _show(rows: list[RuleAudit]) -> None:
             headline(
                 f"\n{row.rule}", f": wrong in {row.refuted} of {row.instances} instances; confirmed by {by}"
             )
-            out.print(row.instance.rstrip())
+            print_text(row.instance.rstrip())

@@ -32,7 +32,7 @@ from difftest.triage.release_search import position
 from exhume.commands.bugs_site import site_command
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import BenchmarkFolder, CorpusFile, Jobs, Json, RunLimit, parse_duration
-from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.console import out, print_json, print_text, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
 from solvers.errors import UnknownSolver
 from solvers.registry import OLD_RELEASE
@@ -252,7 +252,7 @@ def show_command(identity: Identity, folder: BenchmarkFolder = BUNDLED, json: Js
     rows = [[s.release, s.outcome, a, s.detail] for s, a in zip(bug.strip, answers, strict=True)]
     show_table(["release", "outcome", "answers", "detail"], rows, shrink=3)
     out.print()
-    out.print((bug.reduced or bug.text).rstrip("\n"))
+    print_text((bug.reduced or bug.text).rstrip("\n"))
 
 
 def _seen(seen: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
 from difftest.proofs.check import OUTCOMES, ProofCheck
 from difftest.triage.expectation import read_formula
 from exhume.commands.options import Json, RunLimit
-from exhume.screens.console import headline, out, print_json, progress, show_table
+from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 
@@ -112,7 +112,7 @@ def _show(rows: Sequence[tuple[Path, ProofCheck | str]]) -> None:
     for file, found in rows:
         for fault in found.faults if isinstance(found, ProofCheck) else ():
             headline(f"\n{fault.rule}", f" in the proof of {file}: {fault.why}")
-            out.print(fault.line)
+            print_text(fault.line)
             for name, answer in fault.answers.items():
                 out.print(f"{name} says {answer} to this formula:")
-            out.print(fault.script.rstrip())
+            print_text(fault.script.rstrip())

@@ -28,7 +28,7 @@ from difftest.triage.store import findings_of
 from difftest.triage.transcribe import transcribe
 from exhume.commands.options import Jobs, Json, parse_duration
 from exhume.commands.traces import minimise_trace
-from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.console import out, print_json, print_text, progress, say, show_table
 from exhume.screens.wording import command_line
 
 Target = Annotated[
@@ -206,7 +206,7 @@ def _reduce(
 
 
 def _show_reduction(report: ReductionReport, with_ddsmt: bool) -> None:
-    out.print(report.text, end="" if report.text.endswith("\n") else "\n")
+    print_text(report.text)
     out.print(
         f"{report.finding_class}: {report.size_before} to {report.size_after} bytes, "
         f"{report.commands_before} to {report.commands_after} commands, in {report.reduced}",

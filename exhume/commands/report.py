@@ -28,7 +28,7 @@ from difftest.triage.written import Written
 from exhume.commands.finding_options import LedgerFile, ledger_file
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import Json, OfCampaign
-from exhume.screens.console import out, print_json, progress, say
+from exhume.screens.console import out, print_json, print_text, progress, say
 from solvers.registry import form_of
 
 _PAGE = "page"
@@ -151,7 +151,7 @@ def form_command(paths: Reports) -> None:
     """
     for file in reports_in(paths):
         report = Written.read(file)
-        out.print(report.in_form(form_of(family_of(report))), end="")
+        print_text(report.in_form(form_of(family_of(report))))
 
 
 @group.command("rerun")
@@ -223,7 +223,7 @@ def test_command(
         return
     for path, text in made.files.items():
         out.print(f"==> {path} <==")
-        out.print(text, end="")
+        print_text(text)
     if made.answers is None:
         say("the expected answers are not known: add them")
     if made.then:

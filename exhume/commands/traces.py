@@ -17,7 +17,7 @@ from base.documents import to_document
 from base.errors import Exit
 from difftest import Limits
 from exhume.commands.options import Jobs, Json, RunLimit, parse_duration
-from exhume.screens.console import out, print_json, say
+from exhume.screens.console import out, print_json, print_text, say
 
 ModelFormat = Literal["table", "dot"]
 """How the model is printed."""
@@ -145,7 +145,7 @@ def minimise_trace(
     document = {**report.to_json(), "result": str(source.result), "script": script and str(script)}
     if quiet:
         return document
-    out.print(print_trace(report.trace), end="")
+    print_text(print_trace(report.trace))
     (lines, left), (size, small) = report.lines, report.size
     out.print(
         f"{report.fault.kind}: {lines} to {left} calls, {size} to {small} bytes, in {source.result}",
@@ -169,7 +169,7 @@ def to_smtlib_command(file: TraceArgument) -> None:
     translation = translate(TraceFile.read(file).trace)
     for line, reason in translation.refused:
         say(f"skipped{f' line {line}' if line else ''}: {reason}")
-    out.print(translation.script, end="")
+    print_text(translation.script)
 
 
 def model_command(
@@ -184,4 +184,4 @@ def model_command(
 
     engine: Engine = Setup(solver).make()
     model = default_model(engine)
-    out.print(dot(model) if form == "dot" else table(model), end="")
+    print_text(dot(model) if form == "dot" else table(model))

@@ -26,7 +26,8 @@ _GAP = 2
 
 
 class PlainConsole(Console):
-    """Prints text unchanged, without rich's markup and emoji codes: it comes from issues, solvers and files.
+    """Prints text without rich's markup and emoji codes: it comes from issues, solvers and files. Tabs become
+    spaces: formulas are for :func:`print_text`.
 
     Control characters are removed for a terminal. Bold text is passed as a ``Text``.
     """
@@ -60,6 +61,12 @@ err = PlainConsole(stderr=True)
 def print_json(document: object) -> None:
     """Print the document of ``--json``."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print a formula or another text of a file as it is, and end its last line."""
+    ended = text if text.endswith("\n") else text + "\n"
+    sys.stdout.write(printable(ended) if out.is_terminal else ended)
 
 
 def say(message: str) -> None:
