@@ -75,11 +75,13 @@ def command_word(text: str, start: int) -> str:
 def balanced_end(text: str, start: int, *, output: bool = False) -> tuple[int, bool]:
     """The end of the expression whose parenthesis opens at ``start``, and whether it is balanced."""
     restart = _RESTART_OUTPUT if output else _RESTART
-    # Fast path: most commands are one line without strings, quoted symbols and comments.
-    line_end = text.find("\n", start)
-    line = text[start:line_end] if line_end >= 0 else text[start:]
-    if line[-1] == ")" and '"' not in line and "|" not in line and ";" not in line and _is_one(line):
-        return start + len(line), True
+    # Fast path: most commands are one line without strings, quoted symbols and comments. Only from the start
+    # of a line: it reads to the end of it, which would take long for many commands on one line.
+    if not start or text[start - 1] == "\n":
+        line_end = text.find("\n", start)
+        line = text[start:line_end] if line_end >= 0 else text[start:]
+        if line[-1] == ")" and '"' not in line and "|" not in line and ";" not in line and _is_one(line):
+            return start + len(line), True
     depth = 0
     for mark in MARK.finditer(text, start):
         at = mark.start()
