@@ -107,6 +107,15 @@ class _Reading:
     harmless: bool = False
     notes: dict[str, str] = field(default_factory=dict)
 
+    def says(self, pattern: re.Pattern[str], line: str) -> bool:
+        """Whether the solver says this itself, and does not repeat a name or a text of the script."""
+        if pattern.search(line) is None:
+            return False
+        for word in self.script.words:
+            if word in line and pattern.search(word):
+                line = line.replace(word, "")
+        return pattern.search(line) is not None
+
     def note(self, kind: str, line: str) -> None:
         self.notes.setdefault(kind, line.strip()[:300])
 
@@ -119,7 +128,7 @@ def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     for line in _messages(_on_one_line(script, run.stdout)):
         _read_line(reading, line)
     for line in run.stderr.split("\n"):
-        if _NOT_BUILT.search(line):
+        if reading.says(_NOT_BUILT, line):
             reading.note("not built", line)
         _read_stray(reading, line)
     outcome, detail = _decide(reading, run, says)
@@ -191,13 +200,13 @@ def _read_line(reading: _Reading, line: str) -> None:
 
 def _read_stray(reading: _Reading, line: str) -> None:
     """Read a line that is neither answer nor error: a warning, part of a model, or a last message."""
-    if _INVALID_MODEL.search(line):
+    if reading.says(_INVALID_MODEL, line):
         reading.note("invalid", line)
-    elif _MEMORY.search(line) and not line.startswith((" ", "(")):
+    elif not line.startswith((" ", "(")) and reading.says(_MEMORY, line):
         reading.note("memory", line)
-    elif _CRASH.search(line):
+    elif reading.says(_CRASH, line):
         reading.note("report" if NOT_FATAL.search(line) else "crash", line)
-    elif _TIME.search(line):
+    elif reading.says(_TIME, line):
         reading.note("time", line)
 
 
@@ -225,14 +234,14 @@ def _take_echo(reading: _Reading, word: str) -> None:
 
 
 def _take_error(reading: _Reading, message: str) -> None:
-    if (answer := _UNEXPECTED.search(message)) and answer.lastindex:
+    if (answer := _UNEXPECTED.search(message)) and answer.lastindex and reading.says(_UNEXPECTED, message):
         _take_answer(reading, answer[answer.lastindex])
         return
-    if _INVALID_MODEL.search(message):
+    if reading.says(_INVALID_MODEL, message):
         reading.note("invalid", message)
         return
     kinds = {"crash": _CRASH, "memory": _MEMORY, "time": _TIME}
-    if kind := next((kind for kind, pattern in kinds.items() if pattern.search(message)), None):
+    if kind := next((kind for kind, pattern in kinds.items() if reading.says(pattern, message)), None):
         reading.note(kind, message)
     where = _POSITION.search(message)
     command = reading.script.command_at(int(where.group(1)), int(where.group(2))) if where else None

@@ -149,6 +149,14 @@ class Script:
         return tuple(found)
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its tokens without bars and quotes, each on one line; the longest first."""
+        found = {
+            token.strip('|"').replace("\n", " ") for token in lexemes(self.data.decode("utf-8", "replace"))
+        }
+        return tuple(sorted(found - {""}, key=lambda word: (-len(word), word)))
+
+    @cached_property
     def long_texts(self) -> tuple[str, ...]:
         """Its strings and quoted symbols of several lines, with their quotes and bars."""
         found = OPAQUE.findall(self.data.decode("utf-8", "replace"))

@@ -64,6 +64,38 @@ def test_a_line_of_a_name_or_an_echo_is_not_an_answer(end: str) -> None:
     assert verdict(f'(echo "{end}")(echo "t{end}"){TWO}', "sat\n(\n)\nunsat\n").answers == ("sat", "unsat")
 
 
+@pytest.mark.parametrize(
+    ("text", "printed", "outcome"),
+    [
+        (
+            "(declare-const |std::runtime_error::code| Int)(check-sat)(get-model)",
+            "sat\n(\n  (define-fun |std::runtime_error::code| () Int\n    0)\n)\n",
+            Outcome.OK,
+        ),
+        (
+            '(echo "after this, no double free\nis possible")(check-sat)',
+            "after this, no double free\nis possible\nsat\n",
+            Outcome.OK,
+        ),
+        (
+            "(assert |std::logic_error::x|)(check-sat)",
+            '(error "line 1 column 9: unknown constant std::logic_error::x")\n',
+            Outcome.REFUSED,
+        ),
+        (
+            "(assert memout)(check-sat)",
+            '(error "line 1 column 9: unknown constant memout")\n',
+            Outcome.REFUSED,
+        ),
+    ],
+)
+def test_a_message_that_repeats_the_script_is_none_of_the_solver(
+    text: str, printed: str, outcome: Outcome
+) -> None:
+    assert verdict(text, printed, code=1).outcome is outcome
+    assert verdict(text, printed, number=signal.SIGABRT).outcome is Outcome.CRASH
+
+
 def test_an_echo_that_is_not_printed_takes_no_answer() -> None:
     assert verdict('(echo "sat")(check-sat)', "unsat\n").answers == ("unsat",)
 
