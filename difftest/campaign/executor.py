@@ -117,7 +117,7 @@ class RunResult(Struct, frozen=True):
     looks wrong and the task did not bring it along. ``counts`` are further ones, by kind and name.
     ``is_final``: a longer limit would not show more. ``others`` is what looks wrong on scripts that were made
     from the test. ``turn_seconds`` is what the task's turn took. ``bases`` are the names, without the options
-    that the test added, of the solvers that it added some to.
+    that the test added, of the solvers that it added some to. ``is_missing``: there is no such test.
     """
 
     task: RunTask
@@ -132,6 +132,7 @@ class RunResult(Struct, frozen=True):
     turn_seconds: float = 0.0
     others: tuple[tuple[Candidate, GeneratedTest], ...] = ()
     bases: Mapping[str, str] = msgspec.field(default_factory=dict)
+    is_missing: bool = False
 
     @property
     def judged(self) -> int:
@@ -349,7 +350,7 @@ def perform(
     make: Make | None = None,
     screener: Runner | None = None,
 ) -> RunResult | Confirmation | Failure:
-    """Do one task; ``make`` is for those that do not bring their test. No verdicts at all: no such test.
+    """Do one task; ``make`` is for those that do not bring their test.
 
     The ``screener`` (default: ``runner``) runs tests and what they are reduced to; ``runner`` confirms.
     """
@@ -362,7 +363,7 @@ def perform(
     except Exception as error:  # noqa: BLE001 (handed over, as the hunt can do without this strategy)
         return Failure(task, error, described(error), in_making=True)
     if test is None:
-        return RunResult(task, {}, 0.0)
+        return RunResult(task, {}, 0.0, is_missing=True)
     if task.needs is not None:
         task = task.with_needed_turn(task.needs, test)
     return _run(task, test, _solvers_for(test, task.options, solvers), screener or runner)

@@ -519,10 +519,11 @@ class _Hunt:
         task = result.task
         self.turns.pay(task.turn, result.turn_seconds, result.judged, task.has_needed_turn)
         self._done(task)
-        if not result.verdicts:
+        if result.is_missing:
             self.schedule.exhausted(task.name)
             return
-        decided = all(verdict.is_decided for verdict in result.verdicts.values())
+        # A test may be for none of the solvers.
+        decided = bool(result.verdicts) and all(verdict.is_decided for verdict in result.verdicts.values())
         if decided:
             self.stages.decided(result)
         if not task.confirms:

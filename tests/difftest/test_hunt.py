@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from base.errors import Exit
 from difftest import (
@@ -637,6 +638,19 @@ def test_a_bug_in_exhume_costs_one_test_once_and_is_reported(
     events, error = run_to_the_end(8, [honest], tmp_path, by_work=by_work)
     assert {event.index for event in of(TestDone, events)} == {6, 7, 8}  # type: ignore[union-attr]
     assert error is None
+
+
+def test_a_test_for_none_of_the_solvers_is_not_the_last_one(honest: Solver, tmp_path: Path) -> None:
+    class ForOthers(Numbered):
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            for test in super().generate(start, stop):
+                yield replace(test, only=("other",)) if test.index == 1 else test
+
+    schedule = Schedule([ForOthers()], 1, False, 4)
+    events = list(hunt(schedule, [honest], HuntOptions(tmp_path, stages=QUICK)))
+    summary = summary_of(events)
+    assert (summary.tests, summary.decided) == (4, 3)
+    assert not any(arm.exhausted for arm in schedule.arms())
 
 
 @pytest.mark.parametrize("place", ["executor.settle", "book.write_finding"])
