@@ -53,7 +53,8 @@ _OTHER_SOLVER = 0.5
 _OTHER_CLASS = 0.8
 _SAME_OPTION = 0.4
 _MOST_WITH_OPTION = 10
-_SHORTEST_OPTION = 5
+# Of an option, or of a function without a class.
+_SHORTEST_NAME = 5
 _MOST_TEXTS = 200
 
 
@@ -133,14 +134,16 @@ def _by_crash(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     """Issues whose text names the place of the crash, or holds its message."""
     location = sought.place
     shape = message_shape(sought.message)
-    if location:
+    if location and location == file_of(location):
+        if len(location) >= _SHORTEST_NAME or "::" in location:
+            for row in _issues_naming(corpus, location, _MOST_TEXTS):
+                yield _row(row, f"it names the function of the crash, {location}", _SAME_FILE)
+    elif location:
         file = file_of(location)
         line = location.removeprefix(f"{file}:")
         for row, text in _texts_with(corpus, file):
             places = _places(text)
-            if location == file:
-                yield _row(row, f"it names the function of the crash, {file}", _SAME_FILE)
-            elif location in places:
+            if location in places:
                 yield _row(row, f"crash at the same place, {location}", _SAME_LINE)
             elif any(place.startswith(f"{file}:") for place in places):
                 yield _row(row, f"crash in the same file, {file} (line {line} here)", _SAME_FILE)
@@ -156,13 +159,10 @@ def _by_crash(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
 def _by_options(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
     """Issues whose text names one of the options, where few do."""
     for option in sought.options:
-        rows = {row[0]: row for row, text in _texts_with(corpus, option) if _names(text, option)}
-        if len(rows) <= _MOST_WITH_OPTION and len(option) >= _SHORTEST_OPTION:
-            yield from (_row(row, f"it names the option {option}", _SAME_OPTION) for row in rows.values())
-
-
-def _names(text: str, option: str) -> bool:
-    return re.search(rf"(?<![\w.-]){re.escape(option)}(?![\w-])", text) is not None
+        if len(option) >= _SHORTEST_NAME:
+            rows = _issues_naming(corpus, option, _MOST_WITH_OPTION + 1)
+            if len(rows) <= _MOST_WITH_OPTION:
+                yield from (_row(row, f"it names the option {option}", _SAME_OPTION) for row in rows)
 
 
 def _by_formula(corpus: Corpus, sought: Sought) -> Iterator[_Row]:
@@ -213,6 +213,12 @@ def _texts_with(corpus: Corpus, word: str) -> Iterator[tuple[Sequence[Any], str]
     )
 
 
+def _issues_naming(corpus: Corpus, name: str, most: int) -> list[Sequence[Any]]:
+    """The first issues one of whose texts has ``name``, not as a part of another word."""
+    pattern = rf"(^|[^\w.-]){re.escape(name)}($|[^\w-])"
+    return list(corpus.rows(_NAMED, {"word": name, "pattern": pattern, "limit": most}))
+
+
 def _places(text: str) -> set[str]:
     """All ``file:line`` that a text names, without their folders."""
     named = ((a or c, b or d) for a, b, c, d in _PLACE.findall(text))
@@ -225,21 +231,30 @@ from formula join tracker on tracker.id = formula.tracker_id
 where list_contains($formulas::integer[], formula.id)
 """
 
-_TEXTS = """
-with said as (
+_SAID = """
+from (
     select id as issue_id, text_id from issue
     union select issue_id, text_id from comment
     union select issue_id, text_id from block
     union select issue_id, output_text_id from block
-)
-select
-    tracker.name || '#' || issue.number, issue.title, issue.url, tracker.solver, text.body
-from said
+) said
 join text on text.id = said.text_id
 join issue on issue.id = said.issue_id
 join tracker on tracker.id = issue.tracker_id
 where contains(text.body, $word)
+"""
+
+_TEXTS = f"""
+select tracker.name || '#' || issue.number, issue.title, issue.url, tracker.solver, text.body
+{_SAID}
 order by tracker.name, issue.number, text.id
+limit $limit
+"""
+
+_NAMED = f"""
+select distinct tracker.name || '#' || issue.number as name, issue.title, issue.url, tracker.solver
+{_SAID} and regexp_matches(text.body, $pattern)
+order by name
 limit $limit
 """
 

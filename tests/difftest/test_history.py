@@ -62,6 +62,29 @@ def test_a_crash_resembles_those_at_its_place(path: Path, tmp_path: Path) -> Non
     assert names(path, crash(tmp_path / "e", location="nla::core::other")) == {}
 
 
+def test_names_are_whole_words_and_rare_ones(path: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(path, tmp_path / "c.duckdb"))
+    with Corpus.open(file, write=True) as corpus, corpus.transaction():
+        with_option = [f"{number}: relevancy=0 in evaluate_ite()" for number in range(20)]
+        said = [f"relevancy{number} is an evaluate, (eval 1)" for number in range(200)]
+        texts = corpus.add_texts([*with_option[:5], *said, *with_option[5:], "fail: eval_all, sat.smt=true"])
+        rows = [f"({9100 + n}, 900, {n}, 'One', {text}, 'x')" for n, text in enumerate(texts, 100)]
+        corpus.execute(
+            f"insert into issue (id, tracker_id, number, title, text_id, url) values {', '.join(rows)}"
+        )
+    with Corpus.open(file) as corpus:
+
+        def found(**sought: Any) -> list[str]:
+            given = {"place": None, "message": "", "crashed": True, "text": "", **sought}
+            return [row.issue for row in resembled(corpus, Sought("z3", **given))]
+
+        # Twenty name the option, five of them among the first two hundred that hold the word.
+        assert found(options=("relevancy",)) == []
+        assert found(options=("sat.smt",)) == ["Z3Prover/z3#320"]
+        assert found(place="eval_all") == ["Z3Prover/z3#320"]
+        assert found(place="eval") == found(place="evalu") == []
+
+
 @pytest.mark.parametrize("hostile", ["a" * 60_000, "File: x" + " \n" * 60_000])
 def test_places_are_found_in_linear_time(hostile: str) -> None:
     begin = time.process_time()
