@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from matplotlib import get_cachedir
 
+from difftest.triage.ledger import general_key
 from tests.exhume.conftest import always
 from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.exhume.conftest import formulas as formulas
@@ -113,6 +114,20 @@ def test_inputs_reach_the_shell_by_the_environment_only() -> None:
     for entry in ACTION["outputs"].values():
         (expression,) = EXPRESSION.findall(entry["value"])
         assert expression.split(".")[1] in ids
+
+
+def test_programs_of_the_documented_workflows_are_known_and_check_their_models() -> None:
+    page = (ROOT / "docs" / "howto-ci.md").read_text("utf-8")
+    flows = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", page, re.M | re.S)]
+    steps = [step for flow in flows for job in flow["jobs"].values() for step in job["steps"]]
+    inputs = [step["with"] for step in steps if step.get("uses", "").startswith("OWNER/exhume@")]
+    assert len(inputs) == 2 and all(entry.keys() <= ACTION["inputs"].keys() for entry in inputs)
+    lines = [line for entry in inputs for text in map(str, entry.values()) for line in text.splitlines()]
+    programs = [line for line in lines if "=$" in line]
+    assert len(programs) == 3
+    for program in programs:
+        assert general_key(f"soundness|{program.partition('=')[0]}|Ints") == "soundness|z3|Ints", program
+        assert program.endswith("/z3 model_validate=true"), program
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash on this machine")
