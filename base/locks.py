@@ -12,10 +12,14 @@ from typing import TextIO
 
 @contextmanager
 def locked(file: Path) -> Iterator[TextIO]:
-    """``file``, opened for appending text and locked; waits for other processes. Creates a missing file."""
+    """``file``, opened for appending text and locked; waits for other processes. Creates a missing file.
+
+    On a file system without locks the file is not locked.
+    """
     # The file is not deleted: otherwise a third process could lock another file with the same name.
     with file.open("a", encoding="utf-8") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield handle
 
 

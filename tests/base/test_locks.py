@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from base.locks import lock_folder, locked
+from base.locks import folder_locked, lock_folder, locked
 
 _ROOT = Path(__file__).parents[2]
 _HOLD = """
@@ -43,6 +44,17 @@ def test_a_folder_is_locked_by_one_process_and_free_again_when_that_is_killed(tm
 def test_a_folder_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         lock_folder(tmp_path / "missing")
+
+
+def test_without_locks_nothing_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("base.locks.fcntl.flock", none)
+    with locked(tmp_path / "file") as file, folder_locked(tmp_path):
+        file.write("!")
+    os.close(lock_folder(tmp_path))
+    assert (tmp_path / "file").read_text() == "!"
 
 
 def test_what_processes_append_under_a_lock_does_not_mix(tmp_path: Path) -> None:
