@@ -18,7 +18,7 @@ _MAX_SIZE = 64 << 20
 def cache_folder() -> Path:
     """The folder for data that can be recreated: ``EXHUME_CACHE``, else the platform's cache folder."""
     override = os.environ.get("EXHUME_CACHE")
-    return Path(override).absolute() if override else Path(platformdirs.user_cache_dir("exhume"))
+    return Path(override).expanduser().absolute() if override else Path(platformdirs.user_cache_dir("exhume"))
 
 
 def load_cached(file: Path) -> dict[str, Any] | None:

@@ -22,6 +22,8 @@ def test_the_environment_names_the_folder_else_the_platform_does(
     # Solvers run in folders of their own.
     monkeypatch.setenv("EXHUME_CACHE", "here")
     assert cache.cache_folder() == Path.cwd() / "here"
+    monkeypatch.setenv("EXHUME_CACHE", "~/here")
+    assert cache.cache_folder() == Path.home() / "here"
     monkeypatch.delenv("EXHUME_CACHE")
     assert "exhume" in cache.cache_folder().parts
 
