@@ -15,6 +15,8 @@ from typing import Any
 NO_SPACE = frozenset((errno.ENOSPC, errno.EDQUOT))
 """The values of ``errno`` for a full disk."""
 
+_DEVICES = Path("/dev")
+
 
 def read_at_most(file: Path, most: int) -> bytes | None:
     """The bytes of a file; None if there are more than ``most``. Raises OSError."""
@@ -30,7 +32,12 @@ def new_file(file: Path, mark: str = "") -> Iterator[Path]:
     If the block fails, ``file`` stays unchanged and the temporary file is deleted. The path ends in ``mark``,
     so that the next process overwrites the file of a killed one; without a mark, every process has its own
     path.
+
+    A link is replaced, too: the folder may be a stranger's. Devices and pipes are written directly.
     """
+    if file.absolute().parent == _DEVICES or (file.exists() and not file.is_file()):
+        yield file
+        return
     draft = file.with_name(f".{file.name}.{mark or os.getpid()}")
     _remove(draft)
     try:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -35,6 +37,25 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path
         raise KeyError
     assert file.read_bytes() == b"old"
     assert [left.name for left in tmp_path.iterdir()] == ["a"]
+
+
+def test_devices_and_pipes_are_written_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A link, as /dev/stdout is.
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    monkeypatch.setattr("base.files._DEVICES", tmp_path)
+    put_bytes(tmp_path / "link", b"written")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"written"
+    monkeypatch.undo()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_bytes)
+        put_bytes(pipe, b"written")
+        assert read.result(10) == b"written"
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        put_bytes(tmp_path, b"")
 
 
 def test_a_block_that_writes_nothing_fails(tmp_path: Path) -> None:
