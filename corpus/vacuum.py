@@ -22,8 +22,8 @@ class VacuumReport:
 
 
 def vacuum(path: Path | str) -> VacuumReport:
-    """Delete unreferenced texts and rewrite the file atomically."""
-    path = Path(path)
+    """Delete unreferenced texts and rewrite the file atomically; of a link, the file that it points to."""
+    path = Path(path).resolve()
     before = path.stat().st_size if path.exists() else 0
     try:
         # This process holds the file until it is replaced, so no other process can write to it.

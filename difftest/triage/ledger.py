@@ -274,7 +274,8 @@ def add_entry(
         lines += [f"names = [{', '.join(map(_quoted, sorted(cause.names)))}]"]
     lines += [f'state = "{state}"', f"on = {on}"]
     lines += [f"{name} = {_quoted(value)}" for name, value in texts.items() if value]
-    put_text(file, text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
+    # A link to a shared ledger stays one.
+    put_text(file.resolve(), text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
     return entry
 
 

@@ -61,7 +61,10 @@ def test_entries_are_added_and_read_again(tmp_path: Path) -> None:
     file = tmp_path / "findings.toml"
     add_entry(file, found, Became.REPORTED, "https://example.org/1", TODAY)
     file.write_text(file.read_text() + "# a person's note\n")
-    add_entry(file, found, Became.FIXED, "4.8.7", TODAY)
+    link = tmp_path / "link.toml"
+    link.symlink_to(file)
+    add_entry(link, found, Became.FIXED, "4.8.7", TODAY)
+    assert link.is_symlink()
     assert "# a person's note" in file.read_text()
     first, second = Ledger.read(file).entries
     assert (first.key, first.on, first.tracker) == ('invalid-model|z3|Ints|"q"', TODAY, "Z3Prover/z3")

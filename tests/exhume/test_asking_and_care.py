@@ -65,6 +65,10 @@ def test_a_sound_corpus_is_said_to_be_sound(exhume: Any, corpus: Path) -> None:
 
 def test_vacuum_keeps_everything_that_is_named(exhume: Any, corpus: Path) -> None:
     before = exhume("stats", "--corpus", corpus, "--json").json
-    assert exhume("corpus", "vacuum", "--corpus", corpus).code == 0
+    link = corpus.with_name("link.duckdb")
+    link.symlink_to(corpus)
+    inode = corpus.stat().st_ino
+    assert exhume("corpus", "vacuum", "--corpus", link).code == 0
+    assert link.is_symlink() and corpus.stat().st_ino != inode
     assert exhume("stats", "--corpus", corpus, "--json").json == before
     assert exhume("corpus", "verify", "--corpus", corpus).code == 0
