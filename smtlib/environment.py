@@ -14,6 +14,9 @@ from smtlib.sorts import BOOL, MAX_DEPTH, SAME_SORTS, Sort, make_sort, subsorts
 from smtlib.terms import Declaration, Term
 from smtlib.theory import Theories
 
+MAX_LEVELS = 100_000
+"""More open levels are refused."""
+
 # Sorts of all solvers that some solver lets a script declare.
 _REDECLARED = frozenset(("Array", "Seq", "Set"))
 
@@ -118,7 +121,9 @@ class Environment:
     _recent: list[tuple[str, str]] = field(default_factory=list)
 
     def push(self, count: int) -> None:
-        """Open ``count`` levels."""
+        """Open ``count`` levels. Raises SortError if that makes more than ``MAX_LEVELS``."""
+        if len(self._levels) + count > MAX_LEVELS:
+            raise SortError(f"push {count}: more than {MAX_LEVELS} levels are open")
         self._levels.extend([] for _ in range(count))
 
     def pop(self, count: int) -> None:
@@ -325,7 +330,7 @@ class Environment:
         symbol = self.theories.sorts.get(sexp[1]) if len(sexp) > 1 and isinstance(sexp[1], str) else None
         if symbol is None or len(symbol.indices) != len(sexp) - 2:
             raise SortError(f"unknown sort {shown}")
-        if not all(isinstance(i, str) and i.isdigit() and len(i) < 10 for i in sexp[2:]):
+        if not all(isinstance(i, str) and i.isascii() and i.isdigit() and len(i) < 10 for i in sexp[2:]):
             raise SortError(f"{shown}: indices must be numerals of at most nine digits")
         indices = tuple(int(i) for i in sexp[2:])
         if symbol.where is not None and not evaluate_index(

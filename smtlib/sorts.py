@@ -13,6 +13,8 @@ MAX_DEPTH: Final = 200
 MAX_TEXT: Final = 20_000
 """Sorts with longer text (in characters) are refused: repeated doubling by definitions would explode."""
 
+_END_OF_INDICES = 10**1000
+
 
 def indexed(name: str, indices: Sequence[object]) -> str:
     """``(_ NAME INDEX ...)``, or the name alone."""
@@ -63,7 +65,7 @@ _interned: dict[tuple[str, tuple[int, ...], tuple[Sort, ...]], Sort] = {}
 def make_sort(name: str, indices: tuple[int, ...] = (), args: tuple[Sort, ...] = ()) -> Sort:
     """Return the one sort object of this name, these indices and these arguments.
 
-    Raises :class:`SortError` if it is nested too deep or too long.
+    Raises :class:`SortError` if it is nested too deep or too long, or an index has more than 1000 digits.
     """
     key = (name, indices, args)
     found = _interned.get(key)
@@ -72,6 +74,8 @@ def make_sort(name: str, indices: tuple[int, ...] = (), args: tuple[Sort, ...] =
             raise SortError(f"sort nested deeper than {MAX_DEPTH}")
         if sum(len(a.text) for a in args) > MAX_TEXT:
             raise SortError(f"sort longer than {MAX_TEXT} characters")
+        if any(index >= _END_OF_INDICES for index in indices):
+            raise SortError(f"sort {name} with an index of more than 1000 digits")
         found = _interned.setdefault(key, Sort(name, indices, args))
     return found
 

@@ -343,6 +343,13 @@ def test_named_terms_outside_of_binders_are_not_searched_for_variables(
     assert messages(text) == []
 
 
+def test_levels_and_indices_have_limits() -> None:
+    assert "more than 100000 levels" in messages("(push 999999)" * 40)[0]
+    assert "indices must be numerals" in messages("(declare-const x (_ BitVec ²))")[0]
+    repeated = "((_ repeat 999999999) " * 500 + "x" + ")" * 500
+    assert "more than 1000 digits" in messages(f"(declare-const x (_ BitVec 8))(assert {repeated})")[0]
+
+
 @pytest.mark.slow
 def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
     depth = 20_000
