@@ -452,7 +452,7 @@ class _Hunt:
             return
         if isinstance(result, Failure):
             if result.in_making and isinstance(result.task, RunTask):
-                self._done(result.task)
+                self._give_back(result.task)
                 self.schedule.failed(result.task.name, result.error, result.text)
                 return
             if isinstance(result.error, OSError | ExhumeError):
@@ -515,13 +515,21 @@ class _Hunt:
         self.fresh_running.discard(task.name)
         self.again_running.pop(task.name, None)
 
+    def _give_back(self, task: RunTask) -> None:
+        """There is no such test: another one takes its place."""
+        if task.name in self.fresh_running:
+            self.schedule.give_back()
+            self.has_tests = True
+        self._done(task)
+
     def _take_run(self, result: RunResult) -> Iterator[Event]:
         task = result.task
         self.turns.pay(task.turn, result.turn_seconds, result.judged, task.has_needed_turn)
-        self._done(task)
         if result.is_missing:
+            self._give_back(task)
             self.schedule.exhausted(task.name)
             return
+        self._done(task)
         # A test may be for none of the solvers.
         decided = bool(result.verdicts) and all(verdict.is_decided for verdict in result.verdicts.values())
         if decided:

@@ -143,6 +143,10 @@ class Schedule:
             return name, test
         return None
 
+    def give_back(self) -> None:
+        """A test that was handed out does not count: it does not exist, or cannot be made."""
+        self._left += 1
+
     def take_notes(self) -> list[str]:
         """What a user should know, each once: strategies that end because of an error, others being left."""
         notes, self._notes = self._notes, []

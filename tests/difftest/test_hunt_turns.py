@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from difftest import HuntOptions, find_solver, hunt
-from difftest.campaign.executor import ConfirmTask, Result, RunResult, RunTask, Task
+from difftest import HuntFinished, HuntOptions, find_solver, hunt
+from difftest.campaign.executor import ConfirmTask, Failure, Result, RunResult, RunTask, Task
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
 from difftest.oracles.base import Candidate
+from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
 
@@ -83,6 +84,28 @@ def test_turns_by_work_do_not_depend_on_how_many_tests_run_at_once(tmp_path: Pat
     assert turns[0] == turns[1]
     drawn = [turn for turn in turns[0].values() if turn]
     assert 10 <= len(drawn) <= 30 and len(set(drawn)) > 5
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_tests_that_workers_cannot_make_do_not_count(tmp_path: Path, fails: bool) -> None:
+    class Other(Endless):
+        name = "other"
+
+    class Short(Instant):
+        def next_result(self, seconds: float) -> Result | None:
+            task = self.tasks[-1]
+            if task.name.strategy == "endless" or task.name.index < 5:
+                return super().next_result(seconds)
+            self.tasks.pop()
+            assert isinstance(task, RunTask)
+            if fails:
+                return Failure(task, GenerationError("a"), "a", in_making=True)
+            return RunResult(task, {}, 0.0, is_missing=True)
+
+    schedule = Schedule([Endless(), Other()], 1, False, 20)
+    executor = Short(makes_tests=True, room=12)
+    *_, last = hunt(schedule, [find_solver("z3")], HuntOptions(tmp_path), executor=executor)
+    assert isinstance(last, HuntFinished) and last.summary.tests == 20
 
 
 def test_proofs_which_are_limited_by_time_have_no_turn_by_work(tmp_path: Path) -> None:
