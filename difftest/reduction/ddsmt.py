@@ -126,19 +126,21 @@ class _Server:
             with client:
                 try:
                     self._answer(client)
-                except OSError:
-                    # The client or its file is gone: ddSMT did not wait any longer.
-                    continue
                 except Exception as error:  # noqa: BLE001 (raised again where the reduction waits)
                     self.error = error
                     return
 
     def _answer(self, client: socket.socket) -> None:
         client.settimeout(_END_GRACE)
-        asked = b"".join(iter(lambda: client.recv(4096), b""))
-        text = Path(os.fsdecode(asked)).read_bytes().decode("utf-8", "surrogateescape")
+        try:
+            asked = b"".join(iter(lambda: client.recv(4096), b""))
+            text = Path(os.fsdecode(asked)).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            # The client or its file is gone: ddSMT did not wait any longer.
+            return
         self.checks += 1
         holds = self._check(text)
         if holds and len(text) < len(self.smallest):
             self.smallest = text
-        client.sendall(b"0" if holds else b"1")
+        with contextlib.suppress(OSError):
+            client.sendall(b"0" if holds else b"1")

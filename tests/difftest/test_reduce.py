@@ -421,10 +421,11 @@ class TestDdsmt:
         assert "(div " in text
         assert time.monotonic() - started < 30
 
-    def test_an_error_in_the_check_is_raised_here(self) -> None:
+    @pytest.mark.parametrize("problem", [NotShown("broken"), OSError(errno.ENOSPC, "broken")])
+    def test_an_error_in_the_check_is_raised_here(self, problem: Exception) -> None:
         def check(text: str) -> bool:
-            raise NotShown("broken")
+            raise problem
 
-        with pytest.raises(NotShown, match="broken"):
+        with pytest.raises(type(problem), match="broken"):
             reduce_with_ddsmt(TEXT, check, 20.0, 5.0)
         assert not [t for t in threading.enumerate() if t.name == "exhume-reducer"]
