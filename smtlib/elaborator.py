@@ -17,12 +17,11 @@ from smtlib.application import INDEXED_BY_FUNCTION, Applications, describe
 from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text, with_ending
-from smtlib.sorts import BOOL, INT, REAL, Sort, bit_vector, make_sort
+from smtlib.sorts import BOOL, INT, REAL, Sort, bit_vector, make_sort, read_index
 from smtlib.terms import Kind, Term, TermTable, free_variables, without_annotations
 from smtlib.values import read_bits, read_literal
 
 _BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
-_NUMERAL = re.compile(r"[0-9]+\Z")
 _NEGATIVE = re.compile(r"-[0-9]+(?:[./][0-9]+)?\Z")
 _RATIONAL = re.compile(r"([0-9]+)/([0-9]+)\Z")
 _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
@@ -202,7 +201,7 @@ class Elaborator:
     def _indexed(self, head: SExpList) -> tuple[str, tuple[int | str, ...]]:
         if len(head) < 2 or not all(isinstance(part, str) for part in head):
             raise SortError(f"{sexp_text(head, 60)} is not an indexed function")
-        return head[1], tuple(int(i) if _NUMERAL.match(i) and len(i) < 10 else i for i in head[2:])
+        return head[1], tuple(i if (number := read_index(i)) is None else number for i in head[2:])
 
     def _qualified(self, head: SExpList) -> tuple[str, Sort]:
         if len(head) != 3 or not isinstance(head[1], str):

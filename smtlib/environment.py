@@ -10,7 +10,7 @@ from smtlib.errors import SortError
 from smtlib.families import alias_sort
 from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.signature import evaluate_index
-from smtlib.sorts import BOOL, MAX_DEPTH, SAME_SORTS, Sort, make_sort, subsorts
+from smtlib.sorts import BOOL, MAX_DEPTH, SAME_SORTS, Sort, make_sort, read_index, subsorts
 from smtlib.terms import Declaration, Term
 from smtlib.theory import Theories
 
@@ -330,9 +330,11 @@ class Environment:
         symbol = self.theories.sorts.get(sexp[1]) if len(sexp) > 1 and isinstance(sexp[1], str) else None
         if symbol is None or len(symbol.indices) != len(sexp) - 2:
             raise SortError(f"unknown sort {shown}")
-        if not all(isinstance(i, str) and i.isascii() and i.isdigit() and len(i) < 10 for i in sexp[2:]):
-            raise SortError(f"{shown}: indices must be numerals of at most nine digits")
-        indices = tuple(int(i) for i in sexp[2:])
+        digits = 1000 if symbol.name == "FiniteField" else 9
+        read = [read_index(i, digits) for i in sexp[2:]]
+        indices = tuple(i for i in read if i is not None)
+        if len(indices) < len(read):
+            raise SortError(f"{shown}: indices must be numerals of at most {digits} digits")
         if symbol.where is not None and not evaluate_index(
             symbol.where, dict(zip(symbol.indices, indices, strict=True))
         ):

@@ -16,6 +16,14 @@ MAX_TEXT: Final = 20_000
 _END_OF_INDICES = 10**1000
 
 
+def read_index(token: object, digits: int = 9) -> int | None:
+    """The number in a token, if that is a numeral of at most so many digits, leading zeros apart."""
+    if isinstance(token, str) and token.isascii() and token.isdecimal():
+        number = token.lstrip("0") or "0"
+        return int(number) if len(number) <= digits else None
+    return None
+
+
 def indexed(name: str, indices: Sequence[object]) -> str:
     """``(_ NAME INDEX ...)``, or the name alone."""
     return f"(_ {name} {' '.join(map(str, indices))})" if indices else name

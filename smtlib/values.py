@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias, cast
 
 from smtlib.reader import SExp, SExpList
-from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort
+from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort, read_index
 from smtlib.terms import Kind, Term, TermTable
 
 Value: TypeAlias = Fraction | int | str
@@ -84,11 +84,11 @@ def read_bits(sexp: SExp) -> tuple[int, int]:
             return int(found[1], 2), len(found[1])
         if found:
             return int(found[2], 16), 4 * len(found[2])
-    elif len(sexp) == 3 and sexp[0] == "_" and isinstance(sexp[1], str) and str(sexp[2]).isdecimal():
+    elif len(sexp) == 3 and sexp[0] == "_" and isinstance(sexp[1], str):
         found = _NAMED_BITS.fullmatch(sexp[1])
-        if found and len(found[1]) <= _LONGEST_NUMERAL and 0 < len(sexp[2]) < 10:
-            if int(sexp[2]):
-                return int(found[1]), int(sexp[2])
+        width = read_index(sexp[2])
+        if found and len(found[1]) <= _LONGEST_NUMERAL and width:
+            return int(found[1]), width
     raise ValueError(f"not a bit-vector: {str(sexp)[:60]}")
 
 

@@ -350,6 +350,17 @@ def test_levels_and_indices_have_limits() -> None:
     assert "more than 1000 digits" in messages(f"(declare-const x (_ BitVec 8))(assert {repeated})")[0]
 
 
+def test_an_index_may_begin_with_zeros_and_a_prime_be_large() -> None:
+    prime = "52435875175126190479447740508185965837690552500527637822603658699938581184513"
+    field = f"(_ FiniteField {prime})"
+    text = f"(declare-const x {field})(assert (= x (as ff3 {field}) #f4m{prime}))"
+    text += "(declare-const b (_ BitVec 000000000008))"
+    text += f"(assert (= ((_ extract {'0' * 5000}7 00000000000) b) (_ bv5 0000000000008)))"
+    assert messages(text) == []
+    assert messages(f"(declare-const x (_ FiniteField {'1' * 1001}))") != []
+    assert messages(f"(declare-const x (as ff{'1' * 5000} (_ FiniteField 7)))") != []
+
+
 @pytest.mark.slow
 def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
     depth = 20_000
