@@ -179,12 +179,13 @@ class Schedule:
         arm = self._arms.get((name.strategy, name.test_class))
         if arm is None or arm.failed:
             return  # several of its tests may be on their way
-        if all(a.is_over for a in self._arms.values() if a.strategy is not arm.strategy):
+        if all(other.is_over for other in self._arms.values() if other is not arm):
             raise problem
         was_over, arm.failed = arm.is_over, True
         if not was_over:
             self._drop(arm)
-        self._notes.append(f"strategy {arm.strategy.name} has no more tests: {text}")
+        of_class = f" (class {arm.state.test_class})" if arm.state.test_class else ""
+        self._notes.append(f"strategy {arm.strategy.name}{of_class} has no more tests: {text}")
 
     def _drop(self, arm: _Arm) -> None:
         if self._bandits:

@@ -118,6 +118,20 @@ def test_a_strategy_that_fails_leaves_the_hunt_to_the_others(bandit: bool, error
         names(Schedule([Failing("x")], 1, bandit, limit=30), 30)
 
 
+@pytest.mark.parametrize("others", [[], [Counting("x")]])
+def test_a_class_that_fails_leaves_the_hunt_to_the_other_classes(others: list[Counting]) -> None:
+    class Failing(Classed):
+        def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+            if self.class_of(start) == "a":
+                raise GenerationError("class a is broken")
+            return super().generate(start, stop)
+
+    schedule = Schedule([Failing("y"), *others], 1, True, limit=30)
+    found = names(schedule, 30)
+    assert len(found) == 30 and any(name.test_class == "b" for name in found)
+    assert schedule.take_notes() == ["strategy y (class a) has no more tests: class a is broken"]
+
+
 def test_workers_that_make_tests_tell_when_there_are_no_more() -> None:
     schedule = Schedule([Counting("x", 1), Counting("y", 1)], 1, bandit=False)
     first = names(schedule, 2, made=False)
