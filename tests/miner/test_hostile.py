@@ -58,6 +58,7 @@ HOSTILE = {
     "code spans": "`a " * (SIZE // 3),
     "command spans": "`z3 -a` " * (SIZE // 8),
     "scripts in spans": "`(assert true) (check-sat)` " * (SIZE // 28),
+    "commands behind unpaired marks": "text ``" + "(assert x)" * 9_900 + "` end",
     "details": "<details>" * (SIZE // 9),
     "details opened by line": "<details>\n" * 3900,
     "pre": "<pre>" * (SIZE // 5),

@@ -49,6 +49,14 @@ def test_bare_script_is_one_block_over_empty_lines() -> None:
     assert blocks[1].text == "(declare-const x Int)\n\n(assert (or\n\n    (= x 1)))"
 
 
+def test_words_between_two_code_spans_are_not_code() -> None:
+    text = "With `z3 a.smt2` I ran (assert (> x 0)) and (check-sat) but got `unsat` here"
+    assert _only(text).text == text
+    span, prose = blocks_of("See `(assert x) (check-sat)` and `unsat`")
+    assert (span.kind, span.text) == ("span", "(assert x) (check-sat)")
+    assert prose.text == "See  and `unsat`"
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
