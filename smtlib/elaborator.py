@@ -18,7 +18,7 @@ from smtlib.environment import Environment, instantiate, unify
 from smtlib.errors import SortError
 from smtlib.reader import SExp, SExpList, is_symbol, sexp_text, with_ending
 from smtlib.sorts import BOOL, INT, REAL, Sort, bit_vector, make_sort, read_index
-from smtlib.terms import Kind, Term, TermTable, free_variables, without_annotations
+from smtlib.terms import Kind, Term, TermTable, free_in, postorder, without_annotations
 from smtlib.values import read_bits, read_literal
 
 _BV_CONSTANT = re.compile(r"bv[0-9]+\Z")
@@ -48,6 +48,8 @@ class Elaborator:
         self._renamed: set[str] = set()
         self._renamings: dict[str, int] = {}
         self._has_hinted = False
+        self._free: dict[Term, frozenset[Term]] = {}
+        self._searched: set[Term] = set()
 
     def start(self, command: SExpList) -> None:
         """Discard what a failed command may have left."""
@@ -394,11 +396,17 @@ class Elaborator:
         args = self._take(count + 1)
         for key, value in attributes:
             if key == ":named":
-                if self.local and free_variables(args[0]):
+                if self.local and self._free_in(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
                 self.environment.name_term(str(value), without_annotations(args[0]))
         op = self.table.op(Kind.ANNOTATION, "!", None, (), None, attributes)
         self._terms.append(self.table.make(op, args, args[0].sort))
+
+    def _free_in(self, root: Term) -> frozenset[Term]:
+        """The variables that occur free in a term; no term is searched twice."""
+        for term in postorder([root], self._searched):
+            self._free[term] = free_in(term, self._free)
+        return self._free[root]
 
     def _visit_match(self, sexp: SExpList) -> None:
         if len(sexp) != 3 or isinstance(sexp[2], str) or not sexp[2]:

@@ -334,15 +334,6 @@ def test_constructors_without_a_sort_may_double_and_nest(term: str) -> None:
     assert messages(f"{text}(declare-const t (Tree Int))(assert {term})") == []
 
 
-def test_named_terms_outside_of_binders_are_not_searched_for_variables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("smtlib.elaborator.free_variables", None)
-    depth = 100
-    text = "(assert " + "(! (not " * depth + "true" + "".join(f") :named n{i})" for i in range(depth)) + ")"
-    assert messages(text) == []
-
-
 def test_levels_and_indices_have_limits() -> None:
     assert "more than 100000 levels" in messages("(push 999999)" * 40)[0]
     assert "indices must be numerals" in messages("(declare-const x (_ BitVec ²))")[0]

@@ -49,6 +49,10 @@ FORMULAS = {
     "quantifiers": nested("(exists ((v{i} Int)) ", "(= v0 v1)"),
     "quantifiers of one variable": nested("(exists ((x Int)) ", "(= x 0)"),
     "annotations": nested("(! ", "true", " :a b)"),
+    "names": "'(assert ' + "
+    + f"'(! (not ' * {DEPTH} + 'true' + ''.join(f') :named n{{i}})' for i in range({DEPTH})) + ')'",
+    "names inside let": "'(assert (let ((y true)) ' + "
+    + f"'(! (not ' * {DEPTH} + 'y' + ''.join(f') :named n{{i}})' for i in range({DEPTH})) + '))'",
     "doublings": INTEGER + nested("(let ((v{i + 1} (+ v{i} v{i}))) ", f"(= v{DOUBLINGS} 0)", times=DOUBLINGS),
     "doublings of a condition": "'(declare-const v0 Bool)' + "
     + nested(
