@@ -297,10 +297,17 @@ class FindingFolder:
         return [str(part) for part in self.accused.get("command") or ()]
 
     @property
-    def has_releases(self) -> bool:
-        """Whether the culprit, or where none is known a solver, is no program given by a command line."""
-        entries = [self.culprit] if self.culprit else self.solvers
-        return not entries or any(entry.get("family") != "other" for entry in entries)
+    def unbisectable(self) -> str:
+        """Why no releases can be searched; empty if they can: of the culprit, else of the only solver, else of
+        the only one that was named with its release.
+        """
+        entries = [self.culprit] if self.culprit else list(self.solvers)
+        if len(entries) > 1:
+            entries = [e for e in entries if "==" in str(e.get("spec")) and e.get("family") in PROFILES]
+            if len(entries) != 1:
+                return "which solver is wrong is not known"
+        is_command = bool(entries) and entries[0].get("family") == "other"
+        return "a command line has no releases" if is_command else ""
 
     @property
     def better(self) -> Mapping[str, Any]:

@@ -60,7 +60,7 @@ def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
     counts = (
         (sum(not folder.is_small for folder in found), "not fully reduced", f"reduce --all {campaign}"),
         (
-            sum(folder.has_releases and not folder.bisection for folder in found),
+            sum(not folder.unbisectable and not folder.bisection for folder in found),
             "not bisected",
             f"bisect --all {campaign}",
         ),

@@ -225,8 +225,8 @@ class Writer:
             Row.FIRST_AFFECTED: "not known",
             Row.LAST_GOOD: "not known",
         }
-        if not self.found.has_releases:
-            rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), "not searched: no release")
+        if why := self.found.unbisectable:
+            rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), f"not searched: {why}")
         if (base := str(self.found.data.get("base") or "")) and self.found.culprit:
             rows[Row.FIRST_AFFECTED] = f"{rows[Row.VERSION]}, compared with the last good one"
             rows[Row.LAST_GOOD] = f"{base} (does not show it)"

@@ -244,7 +244,7 @@ def bisect_command(
             lambda path: _bisect(path, again, json),
             then=f"{command_line('triage', target)}; {command_line('report', target)}",
             json=json,
-            impossible=lambda found: "" if found.has_releases else "a command line has no releases to bisect",
+            impossible=lambda found: found.unbisectable,
         )
         return
     _check_target(target, solver)

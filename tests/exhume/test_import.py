@@ -60,7 +60,7 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
         ended = exhume(command, "--all", tmp_path / "none")
         assert (ended.code, ended.err) == (0, f"{tmp_path / 'none'} has no findings: nothing to do\n")
     ended = exhume("bisect", "--all", out)
-    assert (ended.code, "1 not: a command line has no releases to bisect" in ended.err) == (0, True)
+    assert (ended.code, "1 not: a command line has no releases" in ended.err) == (0, True)
     assert "--solver" in exhume("bisect", triggers / "1.smt2").err
     nothing = exhume("bisect", triggers / "1.smt2", "--solver", "z3")
     assert (nothing.code, "nothing is wrong" in nothing.said) == (2, True)

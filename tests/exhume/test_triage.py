@@ -15,6 +15,7 @@ from difftest.triage.folder import FindingFolder
 from difftest.triage.written import Written
 from solvers.report_form import Section
 from tests.difftest.test_merges import finding as finding_of
+from tests.exhume.test_report import finding
 
 TEXT = "(set-logic ALL)\n(declare-const x Int)\n(assert (> x 1))\n(assert (= 3 (div x 2)))\n(check-sat)\n"
 
@@ -103,6 +104,17 @@ def test_no_network_is_exit_code_3(exhume: Any, tmp_path: Path, monkeypatch: pyt
     assert (ended.code, ended.said) == (3, "exhume: no network")
 
 
+def test_a_finding_without_a_known_culprit_is_not_bisected(exhume: Any, tmp_path: Path) -> None:
+    z3 = {"name": "z3", "spec": "z3", "family": "z3"}
+    mine = {"name": "mine", "spec": "mine=x", "family": "other"}
+    finding(tmp_path, 1, solvers=[z3, mine], guilty=None)
+    ended = exhume("bisect", "--all", tmp_path)
+    assert (ended.code, "1 not: which solver is wrong is not known" in ended.err) == (0, True)
+    assert "not bisected" not in exhume("triage", tmp_path).err
+    finding(tmp_path, 1, solvers=[z3 | {"spec": "z3==4.8.5"}, mine], guilty=None)
+    assert "1 of 1 findings not bisected" in exhume("triage", tmp_path).err
+
+
 def test_a_build_of_ones_own_is_reported_as_its_solver_and_has_no_releases(
     exhume: Any, formulas: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +130,7 @@ def test_a_build_of_ones_own_is_reported_as_its_solver_and_has_no_releases(
     spec = f"nightly={program} smt.arith.solver=2"
     assert exhume("replay", formulas / "1014" / "a.smt2", "--solver", spec, "--out", out).code == 1
     ended = exhume("bisect", "--all", out)
-    assert "worked on 0 of 1 finding; 1 not: a command line has no releases to bisect" in ended.err
+    assert "worked on 0 of 1 finding; 1 not: a command line has no releases" in ended.err
     ended = exhume("triage", out)
     assert "not bisected" not in ended.err
     (folder,) = (out / "findings").iterdir()
