@@ -8,7 +8,7 @@ from typing import Any, Literal
 from corpus.learned import atom_of, fingerprint
 from corpus.store import Corpus
 from generator.library import Library, RuleTemplate
-from generator.refusals import refuses_atom
+from generator.refusals import refused_atom
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Skeleton
 from solvers.registry import REFERENCES
@@ -105,7 +105,7 @@ def load_library(
     families = select_usable(corpus, solvers)
     known = {atom.id for atom in beyond.atoms} if beyond else ()
     atoms = [_atom(row, rules == "coarse") for row in corpus.rows(_ATOMS) if row[0] not in known]
-    atoms = [template for template in atoms if not refuses_atom(template.atom, families)]
+    atoms = [template for template in atoms if not refused_atom(template.atom, families)]
     found = [] if rules == "off" else corpus.rows(_RULES, [rules == "coarse"])
     name = fingerprint(corpus)
     if skeletons_from is not None:

@@ -1,20 +1,29 @@
 """What solvers refuse in a test, although they accepted the formulas that its parts are from.
 
-Which solvers accept an atom is learned from the formulas that hold it. Some refusals come only when a theory
-first sees a term, and in the formula none did: simplifying took it away, a quantifier hid it, or the formula
-set a logic that tests do not. All that is known of these is here: for atoms by their canonical text, for the
-terms, sorts and scripts of seeds, and for operators of new terms.
+Which solvers accept a formula is known. Some refusals come only when a theory first sees a term, and in the
+formula none did: simplifying took it away, a quantifier hid it, or the formula set a logic that tests do not.
+All that is known of these is here, for terms: atoms and seeds are made of them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
+from itertools import chain
 
 from generator.seeds.script import SeedScript, once_per_seed
 from rules import Atom
-from smtlib import Kind, Sort, Term, default_theories, read_sexps
-from smtlib.reader import SExp
+from smtlib import (
+    CheckedCommand,
+    Kind,
+    Sort,
+    Term,
+    check_script,
+    default_theories,
+    postorder,
+    read_script,
+)
+from smtlib.environment import Datatype
 from smtlib.sorts import REGLAN, ROUNDING_MODE, subsorts
 
 OPERATORS = {"cvc5": frozenset(("const", "eqrange"))}
@@ -23,9 +32,8 @@ OPERATORS = {"cvc5": frozenset(("const", "eqrange"))}
 RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
 """Operators that a solver does not take at a result sort of this head."""
 
-_CHARACTER = r"""(?:"[^"]*"|\(_ char #x[0-9a-f]+\))"""
-_CONSTANT_RANGE = re.compile(rf"\(re\.range {_CHARACTER} {_CHARACTER}\)")
-_REGLAN_SYMBOL = re.compile(r"\([^() ]+ RegLan\)")
+_FORMATS = ((8, 24), (11, 53))
+"""The floating-point formats that cvc5 takes without an option."""
 
 
 # Values
@@ -48,132 +56,86 @@ def is_value(term: Term) -> bool:
     return term.op.name in ("true", "false") or (term.sort is ROUNDING_MODE and not term.args)
 
 
-# Atoms
+# Terms
 
 
-def _cvc5_refuses_atom(atom: Atom) -> bool:
-    everything = " ".join((atom.text.removeprefix("(lambda "), *atom.prelude))
-    return (
-        # Unless the logic is a higher-order one, which is refused by most other solvers.
-        any("(-> " in text for text in (*atom.segments, *atom.prelude))
-        or any("(-> " in sort for slot in atom.slots for sort in (*slot.params, slot.result))
-        # "Arrays cannot be indexed by array types"
-        or "(Array (Array " in everything
-        # "Regular expression variables are not supported"
-        or any("RegLan" in (*slot.params, slot.result) for slot in atom.slots)
-        or _REGLAN_SYMBOL.search(everything) is not None
-        # "expecting a constant string term in regexp range"
-        or "(re.range " in _CONSTANT_RANGE.sub("", everything)
-        # "Cannot handle nested-recursive datatype"
-        or any("datatypes " in command and _is_nested_recursive(command) for command in atom.prelude)
-    )
+def refused_sort(sort: Sort, families: Collection[str]) -> str:
+    """Why one of these solvers may refuse terms of this sort; empty if none does."""
+    return _refused_by_cvc5(sort) if "cvc5" in families else ""
 
 
-def _z3_refuses_atom(atom: Atom) -> bool:
-    # With several instances of a parametric datatype in use, it asks for the selector's signature, in a
-    # syntax of its own.
-    parametric = any("(par (" in command for command in atom.prelude)
-    return parametric and any("(_ update " in segment for segment in atom.segments)
-
-
-_ATOM_REFUSALS = {"cvc5": _cvc5_refuses_atom, "z3": _z3_refuses_atom}
-
-
-def refuses_atom(atom: Atom, families: Iterable[str]) -> bool:
-    """Whether one of these solvers refuses a test that holds ``atom``."""
-    return any(_ATOM_REFUSALS[family](atom) for family in families if family in _ATOM_REFUSALS)
-
-
-def _is_nested_recursive(command: str) -> bool:
-    """Whether a datatype declared here has a field whose sort holds it as an argument of another sort."""
-    _, heads, bodies = read_sexps(command)[0]
-    own = {head[0] for head in heads}
-    for body in bodies:
-        constructors = body[2] if body[0] == "par" else body
-        for constructor in constructors:
-            for _, sort in constructor[1:]:
-                if not isinstance(sort, str) and any(_names(argument) & own for argument in sort[1:]):
-                    return True
-    return False
-
-
-def _names(sort: SExp) -> set[str]:
-    if isinstance(sort, str):
-        return {str(sort)}
-    return set().union(*map(_names, sort))
-
-
-# Terms of joined seeds
-
-
-def refusal(term: Term, families: Collection[str]) -> str:
-    """Why one of these solvers may refuse a script for ``term``, its arguments apart; empty where none does.
-
-    In a seed that all of them accept it may stand where simplifying takes it away.
-    """
-    if "cvc5" not in families:
-        return ""
-    op = term.op
-    if term.sort.name == "RegLan" and (op.name == "ite" or op.kind in (Kind.SYMBOL, Kind.VARIABLE)):
-        return "a regular expression that is not constant"
-    if op.name == "re.range" and not all(_is_character(a) for a in term.args):
-        return "a range of characters that are not constants"
-    if _is_indexed_by_arrays(term.sort):
-        return "arrays indexed by arrays"
+@lru_cache(maxsize=4096)
+def _refused_by_cvc5(sort: Sort) -> str:
+    for part in subsorts(sort):
+        if part.name == "FloatingPoint" and part.indices not in _FORMATS:
+            return "a floating-point format that needs an option"
+        if part.name == "FiniteField":
+            return "a finite field"
+        if part.name == "Array" and part.args[0].name == "Array":
+            return "arrays indexed by arrays"
     return ""
 
 
-def _is_character(term: Term) -> bool:
-    return term.op.kind is Kind.LITERAL or term.op.name in ("char", "Char")
+def refused_term(term: Term, families: Collection[str]) -> str:
+    """Why one of these solvers may refuse a script for ``term``, its arguments apart; empty if none does."""
+    if "cvc5" not in families:
+        return ""
+    op = term.op
+    if op.kind is Kind.OPERATOR:
+        if op.name in OPERATORS["cvc5"]:
+            return "an operator that needs an option"
+        if (op.name, term.sort.name) in RESULTS["cvc5"]:
+            return "a choice between regular expressions"
+        if not all(_is_constant(term.args[i]) for i in constant_arguments(op.name)):
+            return "an argument that is not a value"
+    elif op.kind in (Kind.SYMBOL, Kind.VARIABLE) and REGLAN in (term.sort, *(a.sort for a in term.args)):
+        return "a regular expression that is not constant"
+    sorts = (term.sort, *(variable.sort for variable in term.bound))
+    return next(filter(None, (refused_sort(sort, families) for sort in sorts)), "")
 
 
-# Seeds that are mutated
+def _is_constant(term: Term) -> bool:
+    return is_value(term) or (term.op.kind is Kind.OPERATOR and term.op.name == "char")
 
 
-def refuses_seed(script: SeedScript, families: Collection[str]) -> bool:
-    """Whether one of the solvers takes the script only where its theories never see it."""
-    return "cvc5" in families and _cvc5_refuses_seed(script)
+# Scripts
+
+
+def refused(commands: Iterable[CheckedCommand], terms: Iterable[Term], families: Collection[str]) -> str:
+    """Why one of these solvers may refuse a script of these declarations and terms; empty if none does."""
+    terms = list(terms)
+    datatypes = [datatype for command in commands for datatype in command.datatypes]
+    if "cvc5" in families and any(map(_is_nested_recursive, datatypes)):
+        return "a nested recursive datatype"
+    # With several instances of a parametric datatype in use, z3 asks for the selector's signature, in a
+    # syntax of its own.
+    if "z3" in families and any(datatype.params for datatype in datatypes):
+        if any(term.op.name == "update" and term.op.indices for term in terms):
+            return "an update of a parametric datatype"
+    return next(filter(None, (refused_term(term, families) for term in terms)), "")
+
+
+def _is_nested_recursive(datatype: Datatype) -> bool:
+    """Whether it has a field whose sort holds a datatype declared with it as an argument of another sort."""
+    fields = [sort for c in datatype.constructors for sort in c.declaration.params]
+    return any(part.name in datatype.group for field in fields for part in subsorts(field)[1:])
+
+
+def refused_atom(atom: Atom, families: Collection[str]) -> str:
+    """Why one of these solvers may refuse a test that holds ``atom``; empty if none does."""
+    if not families:
+        return ""
+    text = atom.script()
+    if "cvc5" in families and "(-> " in text:
+        return "functions as values without a higher-order logic, which most other solvers refuse"
+    checked = check_script(read_script(text))
+    bodies = [definition.body for command in checked.commands for definition in command.definitions]
+    return refused(checked.commands, postorder([*checked.assertions, *bodies]), families)
 
 
 @once_per_seed
-def _cvc5_refuses_seed(script: SeedScript) -> bool:
-    """Whether a seed has what cvc5 only takes where its theories never see it.
-
-    That is: variable regular expressions, constant arrays, arrays indexed by arrays, floating-point formats
-    other than 32 and 64 bits, fields, ranges and powers of variables, conditionals between regular
-    expressions.
-    """
-    sorts: set[Sort] = set()
-    for declaration in script.declarations:
-        if REGLAN in (*declaration.params, declaration.result):
-            return True
-        if not declaration.params:
-            sorts.add(declaration.result)
-    for term in script.terms:
-        sorts.add(term.sort)
-        op = term.op
-        if op.kind is Kind.OPERATOR:
-            if op.name == "const" or (op.name == "ite" and term.sort is REGLAN):
-                return True
-            if not all(is_value(term.args[i]) for i in constant_arguments(op.name)):
-                return True
-        elif op.kind is Kind.VARIABLE and term.sort is REGLAN:
-            return True
-    return any(refuses_sort(sort, ("cvc5",)) for sort in sorts)
-
-
-def refuses_sort(sort: Sort, families: Collection[str]) -> bool:
-    """Whether one of the solvers takes terms of this sort only where its theories never see them."""
-    return "cvc5" in families and any(map(_cvc5_refuses_sort, subsorts(sort)))
-
-
-def _cvc5_refuses_sort(sort: Sort) -> bool:
-    if sort.name == "FloatingPoint":
-        return sort.indices not in ((8, 24), (11, 53))
-    if sort.name == "FiniteField":
-        return True
-    return _is_indexed_by_arrays(sort)
-
-
-def _is_indexed_by_arrays(sort: Sort) -> bool:
-    return sort.name == "Array" and sort.args[0].name == "Array"
+def refused_seed(script: SeedScript, families: frozenset[str]) -> str:
+    """Why one of these solvers may refuse the script, or one with other terms over what it declares."""
+    table = script.table.copy()
+    constants = [table.symbol(d) for d in script.declarations if not d.params]
+    return refused(script.prelude, chain(script.all_terms, constants), families)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
 from generator.declaring import StrategyInputs
-from generator.refusals import refusal
+from generator.refusals import refused_seed
 from generator.scopes import names_of
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript, once_per_seed
@@ -86,10 +86,6 @@ def _unusable(script: SeedScript, families: frozenset[str]) -> str:
         return "higher order"
     if any(map(_LET_NAME.fullmatch, names_of(script))):
         return "a name like those of let"
-    for number, term in enumerate(script.terms):
-        if number == MAX_TERMS:
-            return "too large to join"
-        found = refusal(term, families)
-        if found:
-            return found
-    return ""
+    if len(script.terms) > MAX_TERMS:
+        return "too large to join"
+    return refused_seed(script, families)

@@ -25,7 +25,7 @@ from generator import (
     seeds_of_folder,
     seeds_of_strategy,
 )
-from generator.refusals import refuses_seed
+from generator.refusals import refused_seed
 from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH, SeedScript, once_per_seed, read_seed
 from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
 from generator.strategies.mutation.heads import find_sites
@@ -111,7 +111,7 @@ def test_what_is_found_of_a_seed_is_kept_as_long_as_the_seed() -> None:
     find_sites(left, operators_for(("z3", "cvc5")))
     pool_of(left)
     open_functions(left)
-    refuses_seed(left, {"cvc5"})
+    refused_seed(left, frozenset(("cvc5",)))
     kept = weakref.ref(left)
     del left
     gc.collect()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.refusals import refuses_seed, refuses_sort
+from generator.refusals import refused_seed, refused_sort
 from generator.scopes import free_prefix, names_of
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -85,7 +85,7 @@ class _Side:
             part.name not in _SIGNS or self.operators.knows(_SIGNS[part.name]) for part in subsorts(sort)
         )
         is_plain = not any(part.is_function or part is REGLAN for part in subsorts(sort)[1:])
-        return known and is_plain and not refuses_sort(sort, self.operators.families)
+        return known and is_plain and not refused_sort(sort, self.operators.families)
 
 
 class CongruenceStrategy(SeedStrategy):
@@ -106,7 +106,7 @@ class CongruenceStrategy(SeedStrategy):
         makers = {
             side.only: _Maker(seed, side, chance)
             for side in (self._all, *self._alone)
-            if not refuses_seed(seed.script(), side.operators.families)
+            if not refused_seed(seed.script(), side.operators.families)
         }
         failures = 0
         while makers and failures < _DRAWS:

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from generator.declaring import StrategyInputs
-from generator.refusals import refuses_seed
+from generator.refusals import refused_seed
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -78,7 +78,7 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
 
     def is_unsuitable(self, script: SeedScript) -> bool:
         """Whether a target takes the script only where its theories never see it."""
-        return refuses_seed(script, self.operators.families)
+        return bool(refused_seed(script, self.operators.families))
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""

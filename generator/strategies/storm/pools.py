@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from generator.levels import CHECK, on_levels
-from generator.refusals import refusal
+from generator.refusals import refused_term
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript
 from generator.strategies.storm.valuation import Valuation
@@ -151,7 +151,7 @@ def _fault(root: Term, families: Collection[str]) -> str:
     stack = [root]
     while stack:
         term = stack.pop()
-        fault = refusal(term, families)
+        fault = refused_term(term, families)
         if fault:
             return fault
         for arg in term.args:
