@@ -205,20 +205,21 @@ class _Work:
         self._assertions = assertions
         self._deadline = deadline
         self._known: dict[str, _Known] = {}
-        self._pushed: list[tuple[_Known, dict[str, _Known]]] = []
+        # Each with what the names that were given since then stood for before.
+        self._pushed: list[tuple[_Known, dict[str, _Known | None]]] = []
         self._opened: list[_Known] = []
         self._read: list[Term] | None = None
 
     def run(self) -> None:
         """Look at the steps in their order, then at what is left open."""
-        for number, step in enumerate(self._proof.steps):
+        for step in self._proof.steps:
             if missing := [name for name in step.premises if name not in self._known]:
                 self._fault("cycle", step, f"The premise {missing[0]} is not a step that is known here")
                 return
             if step.kind == "step-pop" and not self._pushed:
                 self._fault("scope", step, "It closes an assumption, but none is open")
                 return
-            self._look(step, number)
+            self._look(step)
         closed = (known.term for known in self._known.values() if not known.open)
         if any(isinstance(term, Term) and term.name == "false" for term in closed):
             # Perhaps an assertion, so that nothing has to be concluded after it.
@@ -236,18 +237,18 @@ class _Work:
                     "open-assumption", last, "The proof depends on an assumption that is never closed"
                 )
 
-    def _look(self, step: Step, number: int) -> None:
+    def _look(self, step: Step) -> None:
         """Judge a step and make it known, or what it closes unknown."""
         premises = [self._known[name] for name in step.premises]
         open_ones = 0
         for premise in premises:
             open_ones |= premise.open
         if step.kind in ("assume-push", "hypothesis"):
-            found = _Known(self._term(step.conclusion), 1 << number)
+            found = _Known(self._term(step.conclusion), 1 << len(self._opened))
             self._opened.append(found)
             if step.kind == "assume-push":
                 # Steps that follow may take names that are free again once the assumption is closed.
-                self._pushed.append((found, dict(self._known)))
+                self._pushed.append((found, {}))
         else:
             if step.kind == "lemma":
                 closed = [one for one in self._opened if one.open & open_ones]
@@ -255,7 +256,7 @@ class _Work:
                 for one in closed:
                     premises = [_Known(self._implication(one.term, p.term), 0) for p in premises]
             if step.kind == "step-pop":
-                assumption, self._known = self._pushed.pop()
+                assumption = self._close()
                 open_ones &= ~assumption.open
                 premises = [_Known(self._implication(assumption.term, p.term), 0) for p in premises]
             if step.conclusion is None and step.kind == "step-pop" and len(premises) == 1:
@@ -263,7 +264,19 @@ class _Work:
             else:
                 found = _Known(self._term(step.conclusion), open_ones)
             self._judge(step, [premise.term for premise in premises], found.term)
+        if self._pushed:
+            self._pushed[-1][1].setdefault(step.name, self._known.get(step.name))
         self._known[step.name] = found
+
+    def _close(self) -> _Known:
+        """Close the last assumption: names stand for what they stood for before it."""
+        assumption, before = self._pushed.pop()
+        for name, known in before.items():
+            if known is None:
+                del self._known[name]
+            else:
+                self._known[name] = known
+        return assumption
 
     def _judge(self, step: Step, premises: list[_Form], conclusion: _Form) -> None:
         outcome = UNCHECKED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +101,20 @@ def test_right_steps_hold(name: str) -> None:
     found = check(HEAD + RIGHT[name] + END)
     assert found.faults == []
     assert set(found.outcomes) == {"held"}, (found.rules, found.causes)
+
+
+def test_open_assumptions_take_little_memory() -> None:
+    count = 250
+    lines = [f"(assume @a{n} p)" for n in range(count)] + [f"(assume-push @h{n} p)" for n in range(count)]
+    lines += [f"(step @s{n} p :rule r :premises (@h{n}))" for n in range(count)]
+    proof = read_proof("\n".join(["unsat", "(declare-const p Bool)", *lines]))
+    tracemalloc.start()
+    with Runner() as runner:
+        StepChecker(find_solver("z3"), (), runner, Limits(), 0.0).check(proof, [])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A copy of what is known for each assumption takes six megabytes.
+    assert peak < 2 << 20
 
 
 def test_sorts_of_older_releases_are_read() -> None:
