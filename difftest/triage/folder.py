@@ -298,8 +298,8 @@ class FindingFolder:
 
     @property
     def unbisectable(self) -> str:
-        """Why no releases can be searched; empty if they can: of the culprit, else of the only solver, else of
-        the only one that was named with its release.
+        """Why no releases can be searched; empty if they can: those of the culprit, else of the only solver,
+        else of the only one that was named with its release.
         """
         entries = [self.culprit] if self.culprit else list(self.solvers)
         if len(entries) > 1:
