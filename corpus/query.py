@@ -183,6 +183,8 @@ _NAMES = {
     "side": "select name from tracker union select solver from formula union select solver from tracker",
 }
 _PERIOD = re.compile(r"[0-9]{4}(?:-[0-9]{4})?")
+# What mining stores without further requests, if an issue has it.
+_MINING = ("exhume mine", "exhume mine --replay")
 
 
 def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values: Mapping[str, object]) -> str:
@@ -191,6 +193,10 @@ def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values:
         column, command = query.needs
         table, _, name = column.partition(".")
         if connection.execute(f"select 1 from {table} where {name} is not null limit 1").fetchone() is None:
+            mined = connection.execute("select 1 from mined_issue limit 1").fetchone() is not None
+            if mined and command in _MINING:
+                again = f"; if an earlier version mined it, run {command}" if "--replay" in command else ""
+                return f"{query.name} found nothing: no issue of this corpus has {column}{again}"
             return f"{query.name} found nothing: the corpus has no {column} yet, which {command} stores"
     for parameter in query.parameters:
         given = values.get(parameter.name)

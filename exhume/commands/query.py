@@ -106,7 +106,8 @@ def _show(result: Result, form: Format, out_file: Path | None) -> None:
             raise typer.BadParameter(
                 "--out does not write tables; choose --format json, ndjson, csv or parquet"
             )
-        show(as_table(result))
+        if result.rows or not result.hint:
+            show(as_table(result))
     elif out_file is not None:
         write_result(result, out_file, form)
     else:

@@ -742,6 +742,8 @@ def test_an_empty_answer_says_why(path: Path, tmp_path: Path) -> None:
     )
     hint = asked(path, "failing-options", **{"class": "chrash"}).hint
     assert hint == "the corpus has no class 'chrash'; did you mean crash?"
+    # The starter's issues were mined; none names a fix.
+    assert asked(path, "fixes").hint == "fixes found nothing: no issue of this corpus has issue_link.fixes"
     with Corpus.open(tmp_path / "empty.duckdb", write=True):
         pass
     for query in named_queries():
