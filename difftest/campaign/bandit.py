@@ -29,20 +29,26 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 _DRAWS = 64
 # Shares are drawn again when the arms' time has grown by this share, or by these seconds if that is more.
 _RENEWED = 0.01
 _RENEWED_SECONDS = 5.0
 
+# Where it is read from a file, it is no NaN.
+_Amount = Annotated[float, Meta(ge=0, lt=1e300)]
+
 
 @dataclass(slots=True)
 class Payments:
     """What an arm paid, with the discount of what is old: findings, decided tests, seconds."""
 
-    found: float = 0.0
-    decided: float = 0.0
-    seconds: float = 0.0
+    found: _Amount = 0.0
+    decided: _Amount = 0.0
+    seconds: _Amount = 0.0
 
 
 class Bandit:

@@ -18,14 +18,12 @@ import itertools
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from base.documents import from_document, to_document
 from base.errors import described
 from difftest.campaign.bandit import Bandit, Cautious, Payments
 from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
-from difftest.campaign.stored import ArmState, StoredCampaign
+from difftest.campaign.stored import ArmState, ArmWeights, StoredCampaign
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40
@@ -218,7 +216,7 @@ class Schedule:
 
     def arms(self) -> list[ArmState]:
         """How the arms stand."""
-        weights = self._bandits.weights if self._bandits else lambda arm: {}
+        weights = self._bandits.weights if self._bandits else lambda arm: ArmWeights()
         return [replace(arm.state, weights=weights(arm)) for arm in self._arms.values()]
 
     def reopened(self) -> Sequence[TestName]:
@@ -326,13 +324,6 @@ class _Ahead:
         return bytes(self._numbers[class_of(index)] for index in range(first, first + _CHUNK))
 
 
-@dataclass(slots=True)
-class _Paid(Payments):
-    """What is stored for an arm: what it paid, and its whole ``strategy``, where old payments fade sooner."""
-
-    strategy: Payments | None = None
-
-
 class _Bandits:
     """Two levels of choice: between the strategies, and between the classes of each."""
 
@@ -350,16 +341,20 @@ class _Bandits:
         totals: dict[str, Payments] = {}
         for number, (strategy, of_strategy) in enumerate(self._by_strategy.items()):
             paid = {
-                arm.state.test_class: from_document(stored[arm.key].weights, _Paid)
+                arm.state.test_class: replace(stored[arm.key].weights)
                 for arm in of_strategy
                 if arm.key in stored
             }
             # Campaigns of earlier versions have only what its classes paid.
             whole = next((p.strategy for p in paid.values() if p.strategy), None)
-            totals[strategy] = whole or Payments(
-                sum(p.found for p in paid.values()),
-                sum(p.decided for p in paid.values()),
-                sum(p.seconds for p in paid.values()),
+            totals[strategy] = (
+                replace(whole)
+                if whole
+                else Payments(
+                    sum(p.found for p in paid.values()),
+                    sum(p.decided for p in paid.values()),
+                    sum(p.seconds for p in paid.values()),
+                )
             )
             live = [arm.state.test_class for arm in of_strategy if not arm.is_over]
             self._classes[strategy] = Cautious(live, seed + 1 + number, paid)
@@ -383,11 +378,10 @@ class _Bandits:
             for arm in arms:
                 arm.state.share = shares.get(strategy, 0.0) * of_classes.get(arm.state.test_class, 0.0)
 
-    def weights(self, arm: _Arm) -> dict[str, Any]:
+    def weights(self, arm: _Arm) -> ArmWeights:
         of_class = self._classes[arm.strategy.name].paid.get(arm.state.test_class) or Payments()
         whole = self._strategies.paid.get(arm.strategy.name)
-        paid = _Paid(of_class.found, of_class.decided, of_class.seconds, whole)
-        return dict(to_document(paid))
+        return ArmWeights(of_class.found, of_class.decided, of_class.seconds, whole)
 
 
 def _class_of(strategy: Strategy, index: int) -> str:

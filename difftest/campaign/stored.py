@@ -46,6 +46,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from base.documents import from_document, to_document
+from difftest.campaign.bandit import Payments
 from difftest.errors import BadOutput
 from difftest.triage.renamed import current_key, current_theory
 from solvers.running.outcomes import Outcome
@@ -149,6 +151,13 @@ class NoCampaign(BadOutput):
 
 
 @dataclass(slots=True)
+class ArmWeights(Payments):
+    """What an arm paid, and its whole ``strategy``, where old payments fade sooner."""
+
+    strategy: Payments | None = None
+
+
+@dataclass(slots=True)
 class ArmState:
     """How one arm stands, as it is stored; see the table ``arm``."""
 
@@ -161,7 +170,7 @@ class ArmState:
     findings: int = 0
     solver_seconds: float = 0.0
     share: float = 0.0
-    weights: Mapping[str, Any] = field(default_factory=dict)
+    weights: ArmWeights = field(default_factory=ArmWeights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,18 +397,24 @@ def rename_theories(opened: sqlite3.Connection) -> None:
 def to_row(record: ArmState | Again | FindingState) -> list[object]:
     """The row of a record, in the order of its fields, which is that of the columns."""
     values = (getattr(record, field.name) for field in fields(record))
-    return [json.dumps(dict(value)) if isinstance(value, Mapping) else value for value in values]
+    kept = (Mapping, ArmWeights)
+    return [json.dumps(to_document(value)) if isinstance(value, kept) else value for value in values]
 
 
 # SQLite stores text in a column of numbers; a damaged file may have some.
-_NUMBERS: Mapping[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": float}
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "Mapping[str, str]": json.loads,
+    "ArmWeights": lambda text: from_document(json.loads(text), ArmWeights),
+}
 
 
 def _from_row(kind: type[_Record], row: Sequence[Any]) -> _Record:
     """The opposite of ``to_row``."""
     values: list[Any] = []
     for field_, value in zip(fields(kind), row, strict=True):
-        kind_of_value = str(field_.type)
-        read = json.loads if kind_of_value.startswith("Mapping") else _NUMBERS.get(kind_of_value)
+        read = _READERS.get(str(field_.type))
         values.append(read(value) if read else value)
     return kind(*values)

@@ -254,9 +254,7 @@ def test_what_a_strategy_paid_stays_forgotten_after_a_resume(tmp_path: Path, is_
     spend(schedule, 2_000, cost, {})
     arms = schedule.arms()
     if is_old:
-        arms = [
-            replace(arm, weights={k: v for k, v in arm.weights.items() if k != "strategy"}) for arm in arms
-        ]
+        arms = [replace(arm, weights=replace(arm.weights, strategy=None)) for arm in arms]
     with CampaignState.open(tmp_path, {}) as state:
         state.commit(Changes(), 1.0, arms)
     resumed = Schedule(strategies, 1, True, loaded=read_campaign(tmp_path))

@@ -26,6 +26,7 @@ from difftest.campaign.stored import (
     MAX_BUCKETS,
     Again,
     ArmState,
+    ArmWeights,
     Changes,
     FindingState,
     NoCampaign,
@@ -45,7 +46,7 @@ def changes(**counts: int) -> Changes:
 
 
 def test_what_is_committed_is_read_again(tmp_path: Path) -> None:
-    arm = ArmState("skeletons", "Ints", 9, False, 3, 2, 1, 0.5, 0.25, {"found": 1.5})
+    arm = ArmState("skeletons", "Ints", 9, False, 3, 2, 1, 0.5, 0.25, ArmWeights(1.5))
     again = Again("skeletons", "Ints", 4, 1, {"z3": "timeout"}, "later")
     with CampaignState.open(tmp_path, {"seed": 1}, "dask", 4) as opened:
         reported = changes(tests=3, decided=2, findings=1, duplicates=4, unconfirmed=1)
@@ -134,6 +135,8 @@ def test_no_campaign_or_a_damaged_one_is_reported(tmp_path: Path) -> None:
         "delete from setting where name = 'bucket_seconds'",
         "insert into outcome values (0, 'strategy', 's', 'z3', 'nonsense', 1)",
         "insert into arm values ('s', '', 1, 0, 0, 0, 0, 0, 0, '[')",
+        "insert into arm values ('s', '', 1, 0, 0, 0, 0, 0, 0, '[]')",
+        "insert into arm values ('s', '', 1, 0, 0, 0, 0, 0, 0, '{\"strategy\": {\"found\": NaN}}')",
         "update run set started = 'soon'",
     ],
 )
