@@ -274,8 +274,14 @@ def add_entry(
         lines += [f"names = [{', '.join(map(_quoted, sorted(cause.names)))}]"]
     lines += [f'state = "{state}"', f"on = {on}"]
     lines += [f"{name} = {_quoted(value)}" for name, value in texts.items() if value]
+    text = text.rstrip("\n") + "\n" + "\n".join(lines) + "\n"
+    try:
+        tomllib.loads(text)
+    except ValueError as problem:
+        # A list that stands in one line gets no more entries after it.
+        raise DifftestError(f"{file}: write each entry under {lines[1]}") from problem
     # A link to a shared ledger stays one.
-    put_text(file.resolve(), text.rstrip("\n") + "\n" + "\n".join(lines) + "\n")
+    put_text(file.resolve(), text)
     return entry
 
 

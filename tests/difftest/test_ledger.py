@@ -71,6 +71,17 @@ def test_entries_are_added_and_read_again(tmp_path: Path) -> None:
     assert str(first) == "reported 2026-11-23, https://example.org/1" and str(second) == "fixed in 4.8.7"
 
 
+def test_a_list_in_one_line_gets_no_entry(tmp_path: Path) -> None:
+    found = FindingFolder.read(write(tmp_path / "f"))
+    file = tmp_path / "findings.toml"
+    file.write_text('finding = [{key = "crash|z3|a.cpp:7", state = "reported"}]\n')
+    before = file.read_text()
+    assert len(Ledger.read(file).entries) == 1
+    with pytest.raises(DifftestError, match=r"write each entry under \[\[finding"):
+        add_entry(file, found, Became.REPORTED, "", TODAY)
+    assert file.read_text() == before
+
+
 def test_any_text_is_written_so_that_it_is_read_again(tmp_path: Path) -> None:
     key = 'invalid-model|z3|"\\\\\x7f\x01\U0001f600'
     file = tmp_path / "findings.toml"
