@@ -42,10 +42,10 @@ def main(arguments: Sequence[str]) -> int:
         return _fail("no input file")
     *options, file = rest
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", "replace")
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as problem:
         return _fail(f"{file}: {problem.strerror}")
-    return run(text, options)
+    return run(data.decode("utf-8", "replace"), options)
 
 
 def load() -> Any:

@@ -62,8 +62,13 @@ def test_solvers_that_are_extras_answer_or_say_what_to_install(family: str, runn
     except SolverMissing as missing:
         assert f"exhume[{family}]" in str(missing)
         return
-    verdict = runner.judge(solver, Script(TWICE), Limits())
-    assert (verdict.outcome, verdict.answers) == (Outcome.OK, ("sat", "unsat"))
+    # Only a line feed ends a comment.
+    script = Script(b"; a\r(assert false)\n" + TWICE)
+    for verdict in (
+        runner.judge(solver, script, Limits()),
+        runner.judge_file(solver, script, "f", Limits())[0],
+    ):
+        assert (verdict.outcome, verdict.answers) == (Outcome.OK, ("sat", "unsat"))
     wrong = runner.judge(solver, Script(b"(set-logic QF_BV)(assert x)(check-sat)"), Limits())
     assert wrong.outcome is Outcome.REFUSED
 
