@@ -10,6 +10,8 @@ An error in one command is recorded, and the rest of the script is still checked
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,7 +19,7 @@ from smtlib.datatypes import read_datatypes
 from smtlib.elaborator import Elaborator
 from smtlib.environment import Datatype, Environment, SortDefinition, parameter
 from smtlib.errors import ReadError, SortError
-from smtlib.reader import SExp, SExpList, is_symbol, line_and_column, sexp_text
+from smtlib.reader import SExp, SExpList, is_symbol, sexp_text
 from smtlib.script import Command, Script, read_script
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, Sort
@@ -101,6 +103,7 @@ class _Checker:
         self.elaborator = Elaborator(self.environment, self.table)
         self.checked = CheckedScript(script, self.table)
         self.index = 0
+        self._lines: list[int] = []
 
     def run(self) -> CheckedScript:
         script = self.checked.script
@@ -110,10 +113,16 @@ class _Checker:
             except (SortError, ReadError) as error:
                 self.environment.undo_command()
                 if not error.line:
-                    position = self.elaborator.position(command.sexp)
-                    error.line, error.column = line_and_column(script.text, position)
+                    error.line, error.column = self._place(self.elaborator.position(command.sexp))
                 self.checked.errors.append(SortError(error.message, error.line, error.column))
         return self.checked
+
+    def _place(self, position: int) -> tuple[int, int]:
+        """Line and column, both from 1, of an offset."""
+        if not self._lines:
+            self._lines = [0, *(end.end() for end in re.finditer("\n", self.checked.script.text))]
+        line = bisect_right(self._lines, position)
+        return line, position - self._lines[line - 1] + 1
 
     def _command(self, command: Command) -> CheckedCommand:
         self.elaborator.start(command.sexp)

@@ -334,6 +334,13 @@ def test_constructors_without_a_sort_may_double_and_nest(term: str) -> None:
     assert messages(f"{text}(declare-const t (Tree Int))(assert {term})") == []
 
 
+@pytest.mark.slow
+def test_many_errors_are_placed_in_linear_time() -> None:
+    count = 20_000
+    errors = check("(assert x)\n" * count).errors
+    assert [(error.line, error.column) for error in errors] == [(line + 1, 1) for line in range(count)]
+
+
 def test_levels_and_indices_have_limits() -> None:
     assert "more than 100000 levels" in messages("(push 999999)" * 40)[0]
     assert "indices must be numerals" in messages("(declare-const x (_ BitVec ²))")[0]
