@@ -12,6 +12,7 @@ import re
 import signal
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -100,6 +101,8 @@ class _Reading:
 
     script: Script
     answers: list[str | None]
+    # For each command of script.speakers the number of checks up to it.
+    checks: list[int]
     # Index into script.speakers of the next command that may print an answer (or echo).
     position: int = 0
     trusted: bool = True
@@ -123,7 +126,8 @@ class _Reading:
 def judge(script: Script, run: Run, family: str = "other") -> Verdict:
     """Interpret ``run`` on ``script``; ``family`` decides what exit codes mean."""
     says = PROFILES[family].says if family in PROFILES else Says()
-    reading = _Reading(script, [None] * len(script.checks))
+    checks = list(accumulate(int(echo is None) for _, echo in script.speakers))
+    reading = _Reading(script, [None] * len(script.checks), checks)
     reading.harmless = _is_harmless(run, says)
     for line in _messages(_on_one_line(script, run.stdout)):
         _read_line(reading, line)
@@ -221,9 +225,8 @@ def _take_answer(reading: _Reading, word: str) -> None:
             return
     else:
         return
-    check = sum(1 for _, echo in speakers[: reading.position] if echo is None) - 1
     if reading.trusted:
-        reading.answers[check] = word
+        reading.answers[reading.checks[reading.position - 1] - 1] = word
 
 
 def _take_echo(reading: _Reading, word: str) -> None:
