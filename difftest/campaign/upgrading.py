@@ -8,10 +8,11 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from difftest.campaign.state import CampaignState, ranges
+from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import FILE as CAMPAIGN
 from difftest.campaign.stored import (
     ArmState,
@@ -65,8 +66,10 @@ def _convert(out: Path, to: Path) -> None:
             changes.folded[str(stem)] = (str(key), int(looks.get(stem, 1)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise NoCampaign(f"{file}: no campaign can be read there: {problem}") from problem
-    following = max(done, default=first - 1) + 1
-    left = ranges(number for number in range(first, following) if number not in done)
+    # Between two numbers that are done, those are left that lie there: they may be many.
+    edges = sorted({first - 1, *(number for number in done if number >= first)})
+    left = [(before + 1, after) for before, after in pairwise(edges) if after > before + 1]
+    following = edges[-1] + 1
     spent = changes.solver_seconds
     arm = ArmState(_STRATEGY, "", following, False, changes.tests, 0, changes.findings, spent)
     with CampaignState.open(to, settings) as state:

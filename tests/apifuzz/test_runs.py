@@ -570,6 +570,17 @@ def test_a_campaign_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) ->
     assert names == [10, 12, 13]
 
 
+def test_a_large_number_of_an_earlier_version_takes_no_time(tmp_path: Path) -> None:
+    of_an_earlier_version(tmp_path, double("honest"))
+    file = tmp_path / upgrading.FILE
+    document = json.loads(file.read_text())
+    document["counts"]["done"] = [12, 10**15]
+    file.write_text(json.dumps(document))
+    read = upgrading.read_any(tmp_path)
+    assert read.open == (("api", "", 10, 12), ("api", "", 13, 10**15))
+    assert read.arms[0].next_index == 10**15 + 1
+
+
 @pytest.mark.parametrize("text", ["{", "{}", '{"format": 9}', '{"format": 1, "settings": {}, "counts": {}}'])
 def test_an_unreadable_state_is_reported(text: str, tmp_path: Path) -> None:
     (tmp_path / upgrading.FILE).write_text(text)
