@@ -8,7 +8,6 @@ it with its ETag and continues there.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -86,13 +85,16 @@ class Crawler:
         pending = [
             (issue, listing)
             for issue in self.archive.issues.values()
-            if issue.comment_count and (listing := self.archive.host.comments_of(issue)) is not None
+            if issue.comment_count and issue.number not in self.archive.gone
+            if (listing := self.archive.host.comments_of(issue)) is not None
             if not since or str(issue.updated_at or "")[:10] >= since[:10]
             if not self._is_current(issue, listing)
         ]
         for done, (issue, listing) in enumerate(pending, 1):
-            with contextlib.suppress(PageGone):  # the issue was deleted in the meantime
+            try:
                 self._crawl_thread(issue, listing)
+            except PageGone:
+                self._check(issue.number)
             self.on_page(f"of {len(pending)} threads", self.pages, done)
 
     def _crawl_thread(self, issue: Issue, listing: Listing) -> None:
@@ -141,7 +143,10 @@ class Crawler:
             answer = self.client.get(self.archive.host.path(self.current) + request, etag)
             if answer.status in (200, 304):
                 return answer
-            self.current = find_repository(self.client, self.archive.host, self.current).name
+            name = find_repository(self.client, self.archive.host, self.current).name
+            if name == self.current:
+                break
+            self.current = name
         raise PageGone(f"{self.current} exists, but {request.partition('?')[0]} does not: {answer.status}")
 
     def check_deleted(self) -> int:
@@ -155,10 +160,15 @@ class Crawler:
             request = archive.following(request)
         missing = [n for n in archive.issues if n not in named and n not in archive.gone]
         for number in sorted(missing)[:_MOST_CHECKED]:
-            request = f"{host.issue_path}{number}"
-            answer = self.client.get(host.path(self.current) + request)
-            archive.put(archive.prefix + request, replace(answer, next=""))
+            self._check(number)
         return len(archive.gone)
+
+    def _check(self, number: int) -> None:
+        """Request an issue that may be gone, and store the answer."""
+        host, archive = self.archive.host, self.archive
+        request = f"{host.issue_path}{number}"
+        answer = self.client.get(host.path(self.current) + request)
+        archive.put(archive.prefix + request, replace(answer, next=""))
 
     def _numbers_on(self, record_id: int) -> set[int]:
         rows = self.archive.corpus.rows(

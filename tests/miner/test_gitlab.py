@@ -274,10 +274,16 @@ def test_vanished_projects_and_issues_keep_what_was_stored(
     project.delete(3)
     project.add_comment(5, LATER, "x")
     hub.on_request = lambda number: project.deleted.add(5) if "/5/notes" in hub.log[-1] else None
+    # The project, the list, the notes, the project again as they are missing, the issue.
+    assert mined(tmp_path / "c", hub) == 5
+    assert mined(tmp_path / "c", hub) == 2
     options = MineOptions(everything=True, recheck=True)
     assert mine(tmp_path / "c", hub.url, NAME, options, host=GITLAB).deleted == 2
     with Corpus.open(tmp_path / "c") as corpus:
-        assert corpus.rows("select number from issue where state_reason = 'deleted'") == [(3,), (5,)]
+        assert corpus.rows("select number from issue where state_reason = 'deleted' order by 1") == [
+            (3,),
+            (5,),
+        ]
     hub.gone[NAME] = 404
     assert "404" in mine(tmp_path / "c", hub.url, NAME, host=GITLAB).problem
     assert one(tmp_path / "c", "select count(*) from issue") == 30
