@@ -28,6 +28,9 @@ _REAL_ONLY_LOGIC = re.compile(r"(?:QF_)?[A-Z]*?(?:LRA|NRA|RDL)T?\Z")
 
 _BINDERS = frozenset(("forall", "exists", "lambda", "choice", "set.comprehension"))
 
+# The number of terms in patterns, each counted where it stands: they are printed without lets.
+_MOST_IN_PATTERNS = 10_000
+
 _NO_VARIABLES: Mapping[str, Term] = MappingProxyType({})
 
 _Task = tuple[Callable[..., None], Any]
@@ -394,6 +397,11 @@ class Elaborator:
         sexp, attributes, count = operand
         self._at = sexp
         args = self._take(count + 1)
+        size: dict[Term, int] = {}
+        for term in postorder(args[1:]):
+            size[term] = 1 + sum(size[arg] for arg in term.args)
+        if sum(size[arg] for arg in args[1:]) > _MOST_IN_PATTERNS:
+            raise SortError(f"patterns of more than {_MOST_IN_PATTERNS} terms")
         for key, value in attributes:
             if key == ":named":
                 if self.local and self._free_in(args[0]):

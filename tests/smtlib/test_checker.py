@@ -341,6 +341,13 @@ def test_many_errors_are_placed_in_linear_time() -> None:
     assert [(error.line, error.column) for error in errors] == [(line + 1, 1) for line in range(count)]
 
 
+def test_patterns_that_double_are_refused() -> None:
+    for depth, refused in ((11, []), (60, ["patterns of more than 10000 terms"])):
+        lets = "".join(f"(let ((a{i + 1} (f a{i} a{i}))) " for i in range(depth))
+        text = f"(assert (forall ((a0 Int)) {lets}(! (P a{depth}) :pattern ((P a{depth}))){')' * depth}))"
+        assert messages(f"(declare-fun f (Int Int) Int)(declare-fun P (Int) Bool){text}") == refused
+
+
 def test_levels_and_indices_have_limits() -> None:
     assert "more than 100000 levels" in messages("(push 999999)" * 40)[0]
     assert "indices must be numerals" in messages("(declare-const x (_ BitVec ²))")[0]
