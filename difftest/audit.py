@@ -103,8 +103,11 @@ class _RuleAuditor:
         chance = Random(f"{settings.seed} {self._rule.name}")
         best, most_met = None, 0
         for tries in range(_TRIES * settings.instances):
-            if found.instances >= settings.instances or (tries % 16 == 0 and time.monotonic() > deadline):
-                break
+            if found.instances >= settings.instances:
+                return
+            if tries % 16 == 0 and time.monotonic() > deadline:
+                found.unjudged = f"{'fewer instances' if found.instances else 'no instance'} in the time"
+                return
             # A new draw, or a small change of the draw that met the most premises.
             values = Drawing(chance).draw(self._rule, best if chance.random() < _AGAIN else None)
             if values is None:
@@ -125,7 +128,7 @@ class _RuleAuditor:
 
     def _why_few(self, met: int) -> str:
         if self._found.instances:
-            return "fewer instances in the time"
+            return "few drawn instances are well sorted and meet the premises"
         if met == len(self._rule.premises):
             return "no drawn instance is well sorted"
         return "no drawn instance meets the premises"

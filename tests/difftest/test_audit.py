@@ -113,6 +113,12 @@ def test_no_rule_is_evaluated_after_the_end(monkeypatch: pytest.MonkeyPatch) -> 
     assert max(ends) <= latest
 
 
+def test_a_rule_without_time_is_said_to_have_none() -> None:
+    with Runner() as runner:
+        rows = list(audit(read_rules(RULES), find_solver("cvc5"), [], runner, Settings(seconds=0)))
+    assert {(row.instances, row.unjudged) for row in rows} == {(0, "no instance in the time")}
+
+
 def test_instances_are_written_as_scripts() -> None:
     (rule,) = select_rules(read_rules(RULES), ["bv-conditional"])
     values = {"@n0": 3, "x1": Bits(5, 3), "k1": 1, "n1": 3}
