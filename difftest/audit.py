@@ -15,11 +15,15 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
 
-SHAPES = (1, 30)
-"""The instances, by their numbers, whose values solvers choose."""
+# The instances, by their numbers, whose values solvers choose.
+_SHAPES = (1, 30)
+# Draws for each requested instance, at most.
 _TRIES = 100
+# A rule may take this many times its part of the time: most take less.
 _SHARE = 3.0
+# How often the best draw so far is changed a little.
 _AGAIN = 0.7
+# Wrong instances, the smallest first, that other solvers are asked about.
 _SHOWN = 5
 
 
@@ -118,7 +122,7 @@ class _RuleAuditor:
             if holds is None:
                 continue
             found.instances += 1
-            if found.instances in SHAPES:
+            if found.instances in _SHAPES:
                 self._shapes.append(values)
             if not holds:
                 found.refuted += 1
