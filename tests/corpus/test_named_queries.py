@@ -736,14 +736,13 @@ def test_contrast_is_fishers_test(path: Path, tables: Tables) -> None:
         asked(path, "contrast", first="z3", second="normal", by="colour")
 
 
-def test_an_empty_answer_says_why(path: Path, tmp_path: Path) -> None:
+def test_an_empty_answer_says_why(path: Path, starter: Path, tmp_path: Path) -> None:
     assert asked(path, "bugs", tracker="exhume/startr").hint == (
         "the corpus has no tracker 'exhume/startr'; did you mean exhume/starter?"
     )
     hint = asked(path, "failing-options", **{"class": "chrash"}).hint
     assert hint == "the corpus has no class 'chrash'; did you mean crash?"
-    # The starter's issues were mined; none names a fix.
-    assert asked(path, "fixes").hint == "fixes found nothing: no issue of this corpus has issue_link.fixes"
+    assert asked(starter, "fixes").hint == "fixes found nothing: no issue of this corpus has issue_link.fixes"
     with Corpus.open(tmp_path / "empty.duckdb", write=True):
         pass
     for query in named_queries():
