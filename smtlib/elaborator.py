@@ -399,7 +399,7 @@ class Elaborator:
         args = self._take(count + 1)
         size: dict[Term, int] = {}
         for term in postorder(args[1:]):
-            size[term] = 1 + sum(size[arg] for arg in term.args)
+            size[term] = min(1 + sum(size[arg] for arg in term.args), _MOST_IN_PATTERNS + 1)
         if sum(size[arg] for arg in args[1:]) > _MOST_IN_PATTERNS:
             raise SortError(f"patterns of more than {_MOST_IN_PATTERNS} terms")
         for key, value in attributes:
