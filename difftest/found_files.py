@@ -31,6 +31,7 @@ class FoundFiles:
         self.skipped: Counter[str] = Counter()
         self.files: list[str] = []
         self._tick = tick
+        self._next_tick = _TICK
         for path in paths:
             self._add(path)
 
@@ -40,9 +41,13 @@ class FoundFiles:
         return f"skipped: {', '.join(counts)}" if counts else ""
 
     def _add(self, path: Path) -> None:
-        if not path.exists():
-            raise DifftestError(f"{path}: no such file or folder")
-        if not path.is_dir():
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError:
+            raise DifftestError(f"{path}: no such file or folder") from None
+        except OSError as problem:
+            raise DifftestError(f"{path}: {problem.strerror}") from problem
+        if not stat.S_ISDIR(mode):
             # Whoever names a link means the file behind it.
             self._take([str(path)], os.stat)
             return
@@ -54,6 +59,7 @@ class FoundFiles:
             found = sorted(name for name in names if name.endswith(".smt2"))
             self.skipped["not named .smt2"] += len(names) - len(found)
             self._take((os.path.join(folder, name) for name in found), os.lstat)  # noqa: PTH118 (a million)
+            self._show()
 
     def _unreadable(self, error: OSError) -> None:
         self.skipped["unreadable folder"] += 1
@@ -65,8 +71,12 @@ class FoundFiles:
                 self.skipped[reason] += 1
             else:
                 self.files.append(file)
-            if (seen := len(self.files) + self.skipped.total()) % _TICK == 0:
-                self._tick(seen)
+            self._show()
+
+    def _show(self) -> None:
+        if (seen := len(self.files) + self.skipped.total()) >= self._next_tick:
+            self._next_tick = seen + _TICK
+            self._tick(seen)
 
 
 def why_not(file: str, status: Callable[[str], os.stat_result]) -> str:

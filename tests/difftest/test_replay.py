@@ -102,6 +102,20 @@ def test_files_are_found_below_folders_in_order(tmp_path: Path) -> None:
 def test_a_path_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DifftestError, match="no such file or folder"):
         FoundFiles([tmp_path / "none"])
+    with pytest.raises(DifftestError, match="File name too long"):
+        FoundFiles([Path("a" * 300)])
+
+
+def test_a_search_shows_how_many_files_it_has_seen(tmp_path: Path) -> None:
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        write(folder, a=SAT)
+        for other in range(700):
+            (folder / str(other)).touch()
+    seen: list[int] = []
+    FoundFiles([tmp_path], seen.append)
+    assert seen == [1402]
 
 
 def test_replay_is_lazy_and_may_be_left(tmp_path: Path, fake: Fake) -> None:
