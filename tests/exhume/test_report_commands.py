@@ -48,7 +48,7 @@ def test_form_prints_the_fields_of_the_tracker(exhume: Any, tmp_path: Path) -> N
     ended = exhume("report", "form", put(tmp_path, GOOD))
     assert ended.code == 0
     assert "### Minimal Reproduction\n\n(declare-const s" in ended.out
-    tabs = "(assert (= \"a\tb\" \"a    b\"))"
+    tabs = '(assert (= "a\tb" "a    b"))'
     ended = exhume("report", "form", put(tmp_path, GOOD.replace("(check-sat)", f"{tabs}\n(check-sat)", 1)))
     assert tabs in ended.out, "a tab of a formula is none of its spaces"
 
