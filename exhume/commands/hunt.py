@@ -39,7 +39,7 @@ from exhume.screens.console import print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 from exhume.screens.wording import command_line
-from generator import Strategy
+from generator import STRATEGIES, Strategy
 from generator.build import ALL, CORPUS, find_first_answers
 
 OptionalSolvers = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
@@ -160,7 +160,7 @@ def hunt_command(
         *(tuple(solver or ()), absolute(corpus), tests, duration, seed),
         strategy=chosen_strategies(strategy),
         bandit=bandit,
-        seeds=str(Path(seeds).absolute()) if seeds and Path(seeds).is_dir() else seeds,
+        seeds=chosen_seeds(seeds),
         settings=tuple(settings or ()),
         rules=rules,
         incremental=incremental,
@@ -210,6 +210,15 @@ def _check_work(given: CampaignSettings, where: Where, scheduler: str | None) ->
         )
     if given.rlimit is not None and (given.bandit or given.first_limit is not None or where != "local"):
         raise typer.BadParameter("--rlimit cannot be used with --bandit, --first-limit or --executor dask")
+
+
+def chosen_seeds(given: str | None) -> str | None:
+    """The value of --seeds, whose path stays the same wherever the hunt is resumed."""
+    if given is None or given == CORPUS or given in STRATEGIES:
+        return given
+    if not Path(given).exists():
+        raise typer.BadParameter(f"--seeds {given}: no such folder; name one, 'corpus' or a strategy")
+    return absolute(Path(given))
 
 
 def chosen_strategies(given: list[str] | None) -> tuple[str, ...]:

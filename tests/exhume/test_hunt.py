@@ -14,7 +14,7 @@ import pytest
 from base.version import VERSION
 from corpus.errors import CorpusLocked
 from difftest import EnvironmentProblem, Outcome, find_solver
-from exhume.commands.hunt import chosen_strategies
+from exhume.commands.hunt import chosen_seeds, chosen_strategies
 from generator import STRATEGIES
 from tests.conftest import HUNT
 from tests.releases import no_release
@@ -466,6 +466,8 @@ def test_by_default_every_strategy_is_used_that_can_be_made(exhume: Any, yes: st
     # All of nothing is an error.
     nothing = tmp_path / "nothing"
     nothing.mkdir()
+    ended = exhume("hunt", "--seeds", tmp_path / "no", "--solver", yes, "--out", tmp_path / "none")
+    assert (ended.code, "no such folder; name one, 'corpus' or a strategy" in ended.err) == (2, True)
     ended = exhume("hunt", "--seeds", nothing, "--solver", yes, "--out", tmp_path / "none")
     assert ended.code == 2 and ended.err.count("\n") == 1
 
@@ -476,6 +478,17 @@ def test_by_default_every_strategy_is_used_that_can_be_made(exhume: Any, yes: st
 )
 def test_names_of_strategies_are_separated_by_commas(given: list[str] | None, names: tuple[str, ...]) -> None:
     assert chosen_strategies(given) == names
+
+
+def test_seeds_are_the_corpus_a_strategy_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "a.smt2").touch()
+    assert chosen_seeds("corpus") == "corpus", "not the folder of that name"
+    assert chosen_seeds("storm") == "storm"
+    # A hunt may be resumed in another folder.
+    assert chosen_seeds("a.smt2") == str(tmp_path / "a.smt2")
+    assert chosen_seeds("./corpus") == str(tmp_path / "corpus")
 
 
 def test_all_strategies_have_one_name(exhume: Any, corpus: Path, tmp_path: Path) -> None:
