@@ -253,7 +253,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, int]]:
 def ask(port: int, path: str, method: str = "GET", host: str = "127.0.0.1") -> http.client.HTTPResponse:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.putrequest(method, path, skip_host=True)
-    connection.putheader("Host", f"{host}:{port}")
+    connection.putheader("Host", host)
     connection.putheader("Connection", "close")
     connection.endheaders()
     return connection.getresponse()
@@ -275,6 +275,7 @@ def ask(port: int, path: str, method: str = "GET", host: str = "127.0.0.1") -> h
             ("/%2e%2e/secret.html", 404),
             ("/link.html", 404),
             ("/..%2fsecret.html", 404),
+            (f"/{'a' * 300}", 404),
         ),
     ],
 )
@@ -286,7 +287,9 @@ def test_only_files_of_the_folder_are_served(served: tuple[Path, int], path: str
 
 def test_pages_of_other_hosts_get_nothing(served: tuple[Path, int]) -> None:
     assert ask(served[1], "/", host="evil.example").status == 421
-    assert ask(served[1], "/", host="localhost").status == 200
+    # Browsers leave out port 80.
+    for host in ("localhost", f"localhost:{served[1]}"):
+        assert ask(served[1], "/", host=host).status == 200
     assert ask(served[1], "/", method="POST").status == 501
     answer = ask(served[1], "/a.wasm")
     assert answer.headers["Content-Type"] == "application/wasm"

@@ -56,16 +56,21 @@ class _Files(SimpleHTTPRequestHandler):
 
     def send_head(self) -> Any:
         """Called for GET and HEAD."""
-        name = (self.headers.get("Host") or "").rpartition(":")[0]
-        file = Path(self.translate_path(self.path))
-        file = file / "index.html" if file.is_dir() else file
+        name = (self.headers.get("Host") or "").partition(":")[0]  # no port if that is 80
         if name not in _NAMES:
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return None
-        if not file.is_file() or not file.resolve().is_relative_to(self.directory):
+        if not self._has(Path(self.translate_path(self.path))):
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
+
+    def _has(self, file: Path) -> bool:
+        try:
+            file = file / "index.html" if file.is_dir() else file
+            return file.is_file() and file.resolve().is_relative_to(self.directory)
+        except OSError:  # longer than a name may be
+            return False
 
     def guess_type(self, path: Any) -> str:
         """Types do not depend on the machine's table of them; what is not known is not shown."""
