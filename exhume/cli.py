@@ -117,6 +117,8 @@ def run(arguments: list[str]) -> int:
             then = "free some space and try again"
         elif error.errno in (errno.EROFS, errno.EACCES):
             then = "name a place that you may read and write"
+        elif error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            then = "name another place"
         else:
             raise
         _say(f"exhume: {error.strerror}: {error.filename or 'the disk'}; {then}")

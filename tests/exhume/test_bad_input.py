@@ -491,6 +491,8 @@ def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path
         (("hunt", "--jobs", "0"), "--jobs"),
         (("import", "no-such-folder", "--corpus", "c"), "no-such-folder"),
         (("replay", "no-such-file", "--solver", "z3"), "no-such-file"),
+        (("stats", "--corpus", "x" * 300), "File name too long"),
+        (("query", "select 1", "--corpus", "x" * 300), "File name too long"),
     ],
 )
 def test_usage_errors(exhume: Any, arguments: tuple[str, ...], words: str) -> None:
