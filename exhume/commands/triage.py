@@ -111,8 +111,10 @@ def triage_command(
     """
     if import_folder is not None:
         _import(import_folder, folder, solver, known_before(ledger, earlier), json)
-    elif earlier:
-        raise typer.BadParameter("--earlier is only for --import")
+    elif earlier or solver:
+        raise typer.BadParameter(f"{'--earlier' if earlier else '--solver'} is only for --import")
+    if mark is None and (became != "reported" or at or names):
+        raise typer.BadParameter("--as, --at and --names are only for --mark")
     merged = _merge(folder)
     found = findings_of(folder)
     if corpus is not None:

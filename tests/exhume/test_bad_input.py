@@ -493,6 +493,8 @@ def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path
         (("replay", "no-such-file", "--solver", "z3"), "no-such-file"),
         (("stats", "--corpus", "x" * 300), "File name too long"),
         (("query", "select 1", "--corpus", "x" * 300), "File name too long"),
+        (("triage", ".", "--as", "fixed"), "only for --mark"),
+        (("triage", ".", "--solver", "z3"), "only for --import"),
     ],
 )
 def test_usage_errors(exhume: Any, arguments: tuple[str, ...], words: str) -> None:
