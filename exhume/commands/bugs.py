@@ -326,6 +326,8 @@ def verify_command(
 
     Lists the bugs whose runs are not as recorded. Exit code 1: there are some that are not marked flaky.
     """
+    if mark and folder == BUNDLED:
+        raise typer.BadParameter("--mark changes the benchmark: name one of your own with --bugs")
     bugs = list(Benchmark(folder).bugs.values())
     done = []
     with stop_on_interrupt() as stop, progress("verifying", json) as tick:

@@ -495,6 +495,7 @@ def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path
         (("query", "select 1", "--corpus", "x" * 300), "File name too long"),
         (("triage", ".", "--as", "fixed"), "only for --mark"),
         (("triage", ".", "--solver", "z3"), "only for --import"),
+        (("bugs", "verify", "--mark"), "name one of your own with --bugs"),
     ],
 )
 def test_usage_errors(exhume: Any, arguments: tuple[str, ...], words: str) -> None:
