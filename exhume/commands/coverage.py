@@ -12,7 +12,7 @@ from base.errors import Exit
 from difftest.directed.coverage import CoverageMap, Totals
 from difftest.directed.measuring import Progress, measure
 from difftest.regress import formulas_in
-from exhume.commands.options import Jobs, Json, OptionalCorpus
+from exhume.commands.options import Jobs, Json, OptionalCorpus, RunLimit
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.interrupt import stop_on_interrupt
 from solvers.sources import sources_of_program
@@ -52,9 +52,7 @@ def coverage_command(
             show_default=False,
         ),
     ] = None,
-    seconds: Annotated[
-        float, typer.Option("--limit", metavar="SECONDS", help="Time limit of each question.", min=0.1)
-    ] = 10.0,
+    seconds: RunLimit = 10.0,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:

@@ -32,7 +32,10 @@ CampaignFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder of the campaign, for its findings and its state.")
 ]
 RunLimit = Annotated[
-    float, typer.Option("--limit", metavar="SECONDS", help="Time limit of one run of a solver.", min=0.1)
+    float,
+    typer.Option(
+        "--limit", metavar="SECONDS", help="Time limit of one run of a solver.", min=0.1, max=86_400
+    ),
 ]
 _TEXT_SOLVERS = [family for family, profile in PROFILES.items() if profile.reads_scripts]
 SOLVER_HELP = (
@@ -112,6 +115,7 @@ BenchmarkFolder = Annotated[
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_LONGEST = 3650 * 86400.0
 
 
 def parse_duration(text: str) -> float:
@@ -120,8 +124,8 @@ def parse_duration(text: str) -> float:
     if match is None:
         raise typer.BadParameter(f"{text!r} is not a duration; write 90s, 10m, 8h or 2d")
     seconds = float(match[1]) * _SECONDS[match[2]]
-    if seconds == 0:
-        raise typer.BadParameter(f"{text!r} is zero; write 90s, 10m, 8h or 2d")
+    if not 0 < seconds <= _LONGEST:
+        raise typer.BadParameter(f"{text!r} is {'too long' if seconds else 'zero'}; write 90s, 10m, 8h or 2d")
     return seconds
 
 

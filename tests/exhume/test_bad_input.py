@@ -491,6 +491,8 @@ def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path
         (("hunt", "--jobs", "0"), "--jobs"),
         (("import", "no-such-folder", "--corpus", "c"), "no-such-folder"),
         (("replay", "no-such-file", "--solver", "z3"), "no-such-file"),
+        (("replay", "f", "--solver", "z3", "--limit", "inf"), "--limit"),
+        (("apifuzz", "run", "--solver", "z3", "--out", "h", "--time", "99999999999d"), "too long"),
         (("stats", "--corpus", "x" * 300), "File name too long"),
         (("query", "select 1", "--corpus", "x" * 300), "File name too long"),
         (("triage", ".", "--as", "fixed"), "only for --mark"),
