@@ -14,7 +14,7 @@ from corpus.select import select_theories
 from corpus.store import Corpus
 from corpus.vacuum import vacuum
 from exhume.commands.help import PlainGroup
-from exhume.commands.options import CorpusFile, Json, comma_separated
+from exhume.commands.options import CorpusFile, Json, comma_separated, existing
 from exhume.screens.console import out, print_json, say
 from exhume.screens.wording import command_line
 
@@ -110,9 +110,7 @@ def verify_command(corpus: CorpusFile, json: Json = False) -> None:
 @group.command("vacuum")
 def vacuum_command(corpus: CorpusFile, json: Json = False) -> None:
     """Remove unused texts and rewrite the file to save space."""
-    if not corpus.exists():
-        raise typer.BadParameter(f"there is no corpus {corpus}")
-    report = vacuum(corpus)
+    report = vacuum(existing(corpus))
     if json:
         print_json({"path": str(corpus), **asdict(report)})
     else:

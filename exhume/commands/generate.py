@@ -23,6 +23,7 @@ from exhume.commands.options import (
     Seeds,
     Settings,
     SkeletonsFrom,
+    existing,
 )
 from exhume.screens.console import out, print_json, progress, say, show_table
 from generator import (
@@ -181,7 +182,7 @@ def label_command(
     if (corpus is None) == (seeds is None):
         raise typer.BadParameter("give either --corpus or --seeds")
     if corpus is not None:
-        with Corpus.open(corpus, write=True) as opened:
+        with Corpus.open(existing(corpus), write=True) as opened:
             source = seeds_of_corpus(opened)
             report = _label(CorpusAnswers(opened), source, jobs, json)
     else:

@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from base.text import counted
-from corpus.errors import CorpusMissing
 from corpus.importer import require_files
 from corpus.learn import LearnReport, import_and_decompose, learn
 from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
-from exhume.commands.options import CorpusFile, Jobs, Json
+from exhume.commands.options import CorpusFile, Jobs, Json, existing
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.wording import command_line
 from rules import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT
@@ -94,9 +93,7 @@ def learn_command(
     Also checks which formulas z3 and cvc5 accept, without solving them: tests are built only from accepted
     formulas.
     """
-    if not corpus.exists():
-        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
-    with Corpus.open(corpus, write=True) as opened:
+    with Corpus.open(existing(corpus), write=True) as opened:
         with progress("learning", json) as tick:
             report = learn(opened, min_support, min_confidence, progress=tick)
         if probe:

@@ -13,7 +13,7 @@ import typer
 
 from base.errors import Exit
 from corpus.store import Corpus
-from exhume.commands.options import CorpusFile, Json
+from exhume.commands.options import CorpusFile, Json, existing
 from exhume.screens.console import err, out, print_json, say
 from exhume.screens.wording import command_line
 from miner.attachments import Downloader
@@ -96,8 +96,8 @@ def mine_command(
         raise typer.BadParameter(f"give a tracker, such as {TRACKER}, or a dump with --from")
     if dumps and (replay or len(places) > 1):
         raise typer.BadParameter("--from takes at most one TRACKER and cannot be used with --replay")
-    if replay and not corpus.exists():
-        raise typer.BadParameter(f"there is no corpus {corpus} to read again")
+    if replay:
+        existing(corpus)
     for dump in dumps or ():
         require_dump(dump)
     # Before the corpus is locked: the program that holds the token may ask the user for a password.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from corpus.errors import CorpusMissing
 from solvers.registry import OLD_RELEASE, PROFILES, REFERENCES
 
 MOST = 1_000_000_000
@@ -116,6 +117,13 @@ BenchmarkFolder = Annotated[
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)\Z")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _LONGEST = 3650 * 86400.0
+
+
+def existing(corpus: Path) -> Path:
+    """The corpus of a command that makes none; CorpusMissing if there is no such file."""
+    if not corpus.exists():
+        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
+    return corpus
 
 
 def parse_duration(text: str) -> float:

@@ -119,6 +119,7 @@ COMMANDS = [
     pytest.param(lambda c, t: ("stats", "--corpus", c), id="stats"),
     pytest.param(lambda c, t: ("query", "theories", "--corpus", c), id="query"),
     pytest.param(lambda c, t: ("learn", "--corpus", c), id="learn"),
+    pytest.param(lambda c, t: ("label", "--corpus", c), id="label"),
     pytest.param(lambda c, t: ("generate", "--corpus", c, "--out", t / "t"), id="generate"),
     pytest.param(lambda c, t: (*HUNT, "--corpus", c, "--solver", "z3", "--out", t / "h"), id="hunt"),
     pytest.param(lambda c, t: ("replay", "--corpus", c, "--solver", "z3"), id="replay"),
