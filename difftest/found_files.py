@@ -19,6 +19,7 @@ _TICK = 1000
 
 class FoundFiles:
     """The ``.smt2`` files below folders, and files that are named, each folder in the order of its names.
+    A file that is named twice is there once.
 
     ``skipped`` counts by reason those that are no formulas: of another name, larger than 64 MB, empty,
     binary, unreadable, no regular files. Symbolic links in folders are not followed, and count as skipped.
@@ -30,6 +31,7 @@ class FoundFiles:
     def __init__(self, paths: Iterable[Path], tick: Callable[[int], None] = lambda seen: None) -> None:
         self.skipped: Counter[str] = Counter()
         self.files: list[str] = []
+        self._named: set[str] = set()
         self._tick = tick
         self._next_tick = _TICK
         for path in paths:
@@ -66,6 +68,10 @@ class FoundFiles:
 
     def _take(self, files: Iterable[str], status: Callable[[str], os.stat_result]) -> None:
         for file in files:
+            whole = os.path.abspath(file)  # noqa: PTH100 (a million)
+            if whole in self._named:
+                continue
+            self._named.add(whole)
             reason = why_not(file, status)
             if reason:
                 self.skipped[reason] += 1
