@@ -66,8 +66,9 @@ class Naming:
         if op.name in INDEXED_BY_FUNCTION:
             name = str(op.indices[0]) if op.declaration is None else self.declared(op.declaration)
             if op.text.startswith("(_ map ("):
-                elements = " ".join(self.sort(a.sort.args[1]) for a in term.args)
-                name = f"({name} ({elements}) {self.sort(term.sort.args[1])})"
+                inside = (INDEXED_BY_FUNCTION[op.name](t.sort) for t in (*term.args, term))
+                *elements, result = (self.sort(sort) for sort in inside if sort is not None)
+                name = f"({name} ({' '.join(elements)}) {result})"
             return f"(_ {op.name} {name})"
         if op.name == "fmf.card":
             return f"(_ fmf.card {self.sort(make_sort(str(op.indices[0])))} {op.indices[1]})"

@@ -310,6 +310,18 @@ def test_constructors_are_renamed_in_patterns() -> None:
     assert print_term(root, Renamed()) == "(match l_r ((nil_r a_r) ((cons_r h_r t_r) (> h_r 0))))"
 
 
+@pytest.mark.parametrize(
+    ("sort", "mapped"), [("(Set Int)", "or (Bool Bool) Bool"), ("(Array Int Real Int)", "+ (Int Int) Int")]
+)
+def test_a_mapped_function_has_the_sorts_of_elements(sort: str, mapped: str) -> None:
+    class Same(Naming):
+        head = Naming.renamed_head
+
+    text = f"(= m ((_ map ({mapped})) m m))"
+    root = check(f"(declare-const m {sort})(assert {text})").assertions[0]
+    assert print_term(root, Same()) == text
+
+
 def test_datatypes_are_printed_as_one_command() -> None:
     text = (
         "(declare-datatypes ((T 1) (F 1)) ((par (X) ((node (value X) (kids (F X))))) "
