@@ -83,8 +83,8 @@ def print_datatypes(datatypes: Sequence[Datatype], prefix: str = "", naming: Nam
     for datatype in datatypes:
         constructors = []
         for constructor in datatype.constructors:
-            fields = [(naming.constructor(s.name), naming.sort(s.result)) for s in constructor.selectors]
-            constructors.append((naming.constructor(constructor.declaration.name), fields))
+            fields = [(naming.symbol(s.name), naming.sort(s.result)) for s in constructor.selectors]
+            constructors.append((naming.symbol(constructor.declaration.name), fields))
         params = [sort_text(parameter) for parameter in datatype.params]
         bodies.append((naming.symbol(datatype.name), params, constructors))
     return datatypes_text(f"declare-{prefix}datatypes", bodies)

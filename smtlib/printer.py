@@ -43,10 +43,6 @@ class Naming:
         """The text of a symbol that the script declares."""
         return name
 
-    def constructor(self, name: str) -> str:
-        """The text of a constructor in a match pattern."""
-        return self.symbol(name)
-
     def declared(self, declaration: Declaration) -> str:
         """The text of a function that the script declares."""
         return self.symbol(declaration.name)
@@ -289,9 +285,9 @@ class _TermPrinter:
             if not head:
                 pattern = names
             elif names:
-                pattern = f"({self.naming.constructor(head)} {names})"
+                pattern = f"({self.naming.symbol(head)} {names})"
             else:
-                pattern = self.naming.constructor(head)
+                pattern = self.naming.symbol(head)
             stack.append(f"({pattern} ")
             stack.append(" ")
         stack.pop()

@@ -296,7 +296,7 @@ class Renamed(Naming):
         text = super().head(term)
         return text + "_r" if term.kind in (Kind.SYMBOL, Kind.VARIABLE) else text
 
-    def constructor(self, name: str) -> str:
+    def symbol(self, name: str) -> str:
         return name + "_r"
 
 
