@@ -70,6 +70,14 @@ def put_json(file: Path, document: Any) -> None:
     put_text(file, json.dumps(document, indent=2) + "\n")
 
 
+def append_lines(file: Path, lines: str) -> None:
+    """Add lines to a file, made if it is not there. A line that a kill cut short is ended first."""
+    with file.open("a+b") as handle:
+        handle.seek(max(0, handle.tell() - 1))
+        begin = "" if handle.read(1) in (b"", b"\n") else "\n"
+        handle.write(f"{begin}{lines}\n".encode("utf-8", "backslashreplace"))
+
+
 def name_full_folder(error: OSError, folder: Path | str) -> None:
     """Set the file name of ``error`` to ``folder`` if the disk is full and the error names no file.
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -17,6 +20,15 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser of options whose help begins with the docstring of a script, as it is written there."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def json_lines(file: Path) -> list[dict[str, Any]]:
+    """The rows of an earlier run: a JSON document in each line. One that a kill cut short is skipped."""
+    rows = []
+    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
+        with suppress(ValueError):
+            rows.append(json.loads(line))
+    return rows
 
 
 def shuffled_formulas(folder: Path) -> list[Path]:

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from base.files import put_json, put_text
+from base.files import append_lines, put_json, put_text
 from base.locks import folder_locked
 from difftest.errors import BadOutput, DifftestError
 from difftest.oracles.base import Candidate
@@ -182,8 +182,7 @@ def tests_of(folder: Path) -> list[str]:
 
 def note_duplicate(record: FindingRecord, test: GeneratedTest) -> None:
     """Add a test to the list of the finding that it shows again."""
-    with (record.path / DUPLICATES).open("a", encoding="utf-8") as handle:
-        handle.write(f"{test.listed}\n")
+    append_lines(record.path / DUPLICATES, test.listed)
 
 
 def _commands(script: Script, shown: Shown, final: Path) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from base.documents import from_document, to_document
+from base.files import append_lines
 from generator.strategy import GeneratedTest
 
 FILE = "triggers.jsonl"
@@ -39,11 +40,7 @@ def keep_trigger(folder: Path, trigger: Trigger) -> bool:
     line = json.dumps(to_document(trigger))
     if len(line) > _MOST_BYTES:
         return False
-    with (folder / FILE).open("a+b") as handle:
-        handle.seek(max(0, handle.tell() - 1))
-        # A line that a kill cut short spoils no other.
-        begin = "\n" if handle.read(1) not in (b"", b"\n") else ""
-        handle.write(f"{begin}{line}\n".encode())
+    append_lines(folder / FILE, line)
     return True
 
 

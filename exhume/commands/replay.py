@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from base.errors import Exit
-from base.files import put_bytes, put_text
+from base.files import append_lines, put_bytes, put_text
 from base.text import counted
 from corpus.store import Corpus
 from difftest import (
@@ -168,9 +168,8 @@ class _KeepsOutcomes(HuntScreen):
         """Note the outcomes of a file, and update the screen."""
         if isinstance(event, TestDone):
             file = Path(self._files[event.index])
-            with self._kept.open("a", encoding="utf-8", errors="backslashreplace") as kept:
-                for solver, verdict in event.verdicts.items():
-                    kept.write(encoding.dumps(ReplayRow(file, solver, verdict).to_json()) + "\n")
+            rows = (ReplayRow(file, solver, verdict) for solver, verdict in event.verdicts.items())
+            append_lines(self._kept, "\n".join(encoding.dumps(row.to_json()) for row in rows))
         super().show(event)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from base.files import name_full_folder, new_file, put_bytes, put_json, put_text, read_at_most
+from base.files import append_lines, name_full_folder, new_file, put_bytes, put_json, put_text, read_at_most
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path) -> None:
@@ -76,6 +76,16 @@ def test_what_a_killed_process_left_is_overwritten_by_the_next_with_that_mark(tm
     with new_file(file, "part") as draft, duckdb.connect(str(draft)) as made:
         made.execute("create table t (i integer)")
     assert [left.name for left in tmp_path.iterdir()] == ["a.duckdb"]
+
+
+def test_lines_are_added_after_one_that_a_kill_cut_short(tmp_path: Path) -> None:
+    file = tmp_path / "rows"
+    append_lines(file, "one\ntwo")
+    append_lines(file, "three")
+    assert file.read_text() == "one\ntwo\nthree\n"
+    file.write_text("one\ntw")
+    append_lines(file, "three \udcff")
+    assert file.read_text() == "one\ntw\nthree \\udcff\n"
 
 
 def test_the_error_of_a_full_disk_gets_the_folder_for_its_file_name() -> None:
