@@ -77,6 +77,22 @@ def test_files_that_wait_for_a_confirmation_are_all_listed(
     assert len(set(duplicates)) == len(others) == listed
 
 
+def test_findings_are_gone_through_for_a_reduction_when_there_is_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Book(
+        *(prepare_output(tmp_path), [find_solver("z3")], 1, Tally(["z3"]), 10.0),
+        *(lambda: 1e9, lambda _, reward: None),
+    )
+    looks: list[str] = []
+    monkeypatch.setattr(book, "_plain", lambda label: looks.append(label) or label)
+    for number in range(3):
+        book.records[str(number)] = FindingRecord(str(number), "crash", "z3", str(number), False, tmp_path)
+        for _ in range(5):
+            assert book.next_reduction() is None
+    assert len(looks) == 1 + 2 + 3
+
+
 @pytest.mark.parametrize("at_once", [False, True])
 def test_tests_that_only_the_base_shows_are_counted_and_named_as_such(tmp_path: Path, at_once: bool) -> None:
     tally = Tally(["z3"])
