@@ -62,7 +62,7 @@ class Written:
     @classmethod
     def of(cls, text: str) -> Written:
         """The report in a text."""
-        lines = text.rstrip().split("\n")
+        lines = text.replace("\r\n", "\n").rstrip().split("\n")
         last = lines.pop() if _FOUND_BY.fullmatch(lines[-1]) else ""
         title, head, heading = "", list[str](), ""
         bodies: dict[str, list[str]] = {}
@@ -145,7 +145,7 @@ def blocks_of(text: str) -> Iterator[Block]:
     language, body, place = "", list[str](), ""
     for line, place in _placed(text.split("\n")):
         if place == _OPEN:
-            language, body = line.lstrip("`~"), []
+            language, body = line.lstrip("`~").strip(), []
         elif place == _CODE:
             body.append(line)
         elif place == _CLOSE:

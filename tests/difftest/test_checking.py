@@ -73,6 +73,9 @@ Found by exhume (API fuzzing).
 
 def test_a_good_report_has_nothing_to_do() -> None:
     assert list(complaints_about(Written.of(GOOD))) == []
+    # Nor where an editor ended the lines in its own way, or a blank follows a language.
+    assert list(complaints_about(Written.of(GOOD.replace("\n", "\r\n")))) == []
+    assert list(complaints_about(Written.of(GOOD.replace("```smt2", "```smt2 ")))) == []
 
 
 @pytest.mark.parametrize(
