@@ -76,6 +76,10 @@ def expectation_of_finding(folder: Path) -> Expectation:
         oracle=data.get("oracle") or "",
     )
     solvers = [replace(find_solver(entry.spec), is_base=entry.base) for entry in entries.values()]
+    for name, solver in zip(entries, solvers, strict=True):
+        if name != solver.name:
+            why = f"the name of {solver.spec} is {solver.name}, not {name}"
+            raise DifftestError(f"{folder}: no finding can be read there: solvers: {why}")
     verdicts = {name: _verdict_of(entry) for name, entry in entries.items()}
     printed = {name: _printed(folder / f"{name}.stdout") for name in entries}
     expected = expectation_of(candidate, solvers, verdicts, printed, pair)

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Required, TypedDict
+from typing import Annotated, Any, ClassVar, Required, TypedDict
+
+import msgspec
 
 from base.documents import from_document
 from difftest.errors import DifftestError
@@ -68,7 +70,7 @@ class _Document(TypedDict, total=False):
     """The entries of ``finding.json`` that are read without a look at what they are."""
 
     solvers: Required[list[_Entry]]
-    check: int | None
+    check: Annotated[int, msgspec.Meta(ge=0)] | None
     theories: list[Any] | None
     reduced: _Reduced | None
     test: _Test | None

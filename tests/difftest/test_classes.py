@@ -124,6 +124,7 @@ def test_processes_that_change_one_document_lose_nothing_of_each_other(tmp_path:
         ({"solvers": [{"spec": "z3"}]}, "missing required field `name`"),
         ({"solvers": [{"name": "z3", "options": 5}]}, "solvers.*options"),
         ({"check": "x"}, "check"),
+        ({"check": -3}, "check"),
         ({"theories": 5}, "theories"),
         ({"test": 5}, "test"),
         ({"lines": [5]}, "lines"),

@@ -155,6 +155,7 @@ def test_a_damaged_finding_is_reported(fake: Fake, make_test: Make, tmp_path: Pa
         ([{name: value for name, value in entry.items() if name != "spec"}], "field `spec`"),
         ([{**entry, "outcome": "bang"}], "Invalid enum value 'bang'"),
         ([{**entry, "answers": None}], "Expected `array`, got `null`"),
+        ([{**entry, "name": "old"}], "is fake, not old"),
     ):
         (folder / DOCUMENT).write_text(json.dumps({**document, "solvers": solvers}))
         with pytest.raises(DifftestError, match=f"no finding can be read there: solvers: .*{why}"):
