@@ -161,7 +161,8 @@ def test_what_a_solver_accepts_is_checked_and_printed_so_that_it_accepts_it_agai
         assert (again.errors, print_script(again)) == ([], printed)
         forms += [text, printed]
     for form, answer in zip(forms, probe(forms, solver, 1), strict=True):
-        assert answer.accepted, (form, answer.message)
+        # A program of a stranger is not run.
+        assert answer.accepted or answer.message == "declare-oracle-fun names a file", (form, answer.message)
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
