@@ -20,13 +20,15 @@ def read_datatypes(environment: Environment, sexp: SExpList) -> tuple[Datatype, 
     Raises :class:`SortError` for a malformed declaration, an unknown sort, or a datatype without finite
     values (codatatypes need none).
     """
-    bodies = _one(sexp) if sexp[0] in ("declare-datatype", "declare-codatatype") else _several(sexp)
+    is_one = sexp[0] in ("declare-datatype", "declare-codatatype")
+    # In z3's older syntax, parameters stand in place of names and arities.
+    is_old = not is_one and len(sexp) > 1 and all(isinstance(head, str) for head in sexp[1])
+    bodies = _one(sexp) if is_one else _several(sexp, is_old)
     _require_names([*(name for name, _, _ in bodies), *(p for _, params, _ in bodies for p in params)])
     for name, params, _ in bodies:
         environment.add_sort(SortDefinition(name, len(params)))
     group = tuple(name for name, _, _ in bodies)
-    # In z3's older syntax a datatype's name stands for its sort over its own parameters.
-    is_old = sexp[0] == "declare-datatypes" and all(isinstance(head, str) for head in sexp[1])
+    # There a datatype's name stands for its sort over its own parameters.
     bare = {n: make_sort(n, (), tuple(map(parameter, ps))) for n, ps, _ in bodies if is_old and ps}
     datatypes = tuple(_datatype(environment, body, group, bare) for body in bodies)
     if "codatatype" not in sexp[0]:
@@ -42,16 +44,16 @@ def _one(sexp: SExpList) -> list[_Body]:
     return [(sexp[1], *_body(sexp[2]))]
 
 
-def _several(sexp: SExpList) -> list[_Body]:
+def _several(sexp: SExpList, is_old: bool) -> list[_Body]:
     if len(sexp) != 3 or isinstance(sexp[1], str) or isinstance(sexp[2], str):
         raise SortError(
             f"expected (declare-datatypes ((NAME ARITY) ...) (BODY ...)), found {sexp_text(sexp, 60)}"
         )
     heads, bodies = sexp[1], sexp[2]
-    if bodies and all(
-        not isinstance(b, str) and b and isinstance(b[0], str) and b[0] != "par" for b in bodies
-    ):
-        return [(b[0], tuple(heads), list(b[1:])) for b in bodies]
+    if is_old:
+        if not all(isinstance(body, SExpList) and body for body in bodies):
+            raise SortError("expected (declare-datatypes (PARAMETER ...) ((NAME CONSTRUCTOR ...) ...))")
+        return [(body[0], tuple(heads), list(body[1:])) for body in bodies]
     if len(heads) != len(bodies) or not all(not isinstance(h, str) and len(h) == 2 for h in heads):
         raise SortError("declare-datatypes needs as many bodies as (NAME ARITY) pairs")
     return [(h[0], *_body(b)) for h, b in zip(heads, bodies, strict=True)]

@@ -404,6 +404,8 @@ class Elaborator:
             raise SortError(f"patterns of more than {_MOST_IN_PATTERNS} terms")
         for key, value in attributes:
             if key == ":named":
+                if not is_symbol(str(value)):
+                    raise SortError(f"expected :named SYMBOL, found {key} {value}")
                 if self.local and self._free_in(args[0]):
                     raise SortError(f":named {value}: the term has free variables")
                 self.environment.name_term(str(value), without_annotations(args[0]))

@@ -52,6 +52,13 @@ def test_a_script_may_declare_choice() -> None:
     assert check("(assert (= (choice ((x Int)) (> x 0)) 1))").errors == []
 
 
+def test_datatypes_with_arities_may_have_constructors_of_bare_names() -> None:
+    assert messages("(declare-datatypes ((E 0)) ((red green)))(assert (distinct red green))") == []
+    assert (
+        messages("(declare-datatypes (T) ((L nil (cons (head T) (tail L)))))(declare-const l (L Int))") == []
+    )
+
+
 def test_an_error_inside_binders_leaves_no_names_behind() -> None:
     first, second = messages("(assert (exists ((x Int)) (let ((y 1)) (and x))))\n(assert (= x y))")
     assert first.startswith("1:40: no rank of and")
@@ -100,6 +107,8 @@ def test_a_failed_datatype_leaves_the_script_usable() -> None:
         "(assert (forall (((x) Int)) true))",
         "(assert (! true))",
         "(assert (! true named))",
+        "(assert (! true :named (a b)))",
+        "(assert (! true :named))",
         "(assert (! true (x)))",
         "(assert (match true))",
         "(assert (match true true))",
@@ -125,6 +134,8 @@ def test_a_failed_datatype_leaves_the_script_usable() -> None:
         "(declare-datatypes)",
         "(declare-datatypes x y)",
         "(declare-datatypes (x) (y))",
+        "(declare-datatypes (x) (((y) a)))",
+        "(declare-datatypes () ((x)))",
         "(declare-datatypes ((x)) (()))",
         "(declare-datatypes ((x 0)) ((())))",
         "(declare-datatypes ((x 0)) ((((a)))))",
