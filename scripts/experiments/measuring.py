@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT))
 from base.errors import ExhumeError  # noqa: E402
 from base.files import new_file, put_json  # noqa: E402
 from base.locks import lock_folder, locked  # noqa: E402
-from corpus.store import sql_text  # noqa: E402
+from corpus.store import Corpus, sql_text  # noqa: E402
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
 from difftest.bugs.statistics import Comparison, Fuzzer, compare  # noqa: E402
 from difftest.campaign.stored import read_campaign  # noqa: E402
@@ -97,11 +97,11 @@ def digest_of_files(files: Iterable[str | Path]) -> str:
 
 
 def digest_of_corpus(corpus: Path) -> str:
-    """Names the formulas of a corpus, whatever else it holds."""
+    """Names the formulas of a corpus, whatever else it holds. CorpusError if it cannot be read."""
     texts = "select distinct sha256(body) as h from current_formula join text on text.id = text_id"
-    with duckdb.connect(str(corpus), read_only=True) as connection:
-        row = connection.execute(f"select sha256(coalesce(string_agg(h, ' ' order by h), '')) from ({texts})")
-        return str(row.fetchall()[0][0])[:12]
+    with Corpus.open(corpus) as opened:
+        digest = opened.scalar(f"select sha256(coalesce(string_agg(h, ' ' order by h), '')) from ({texts})")
+        return str(digest)[:12]
 
 
 def _ran(stored: str, what: str) -> bool:

@@ -235,6 +235,24 @@ def test_digests_name_contents(tmp_path: Path) -> None:
     assert one == other != third
 
 
+def test_a_corpus_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "c.duckdb"
+    options = (*equal_time(tmp_path), "--corpus", file)
+    Corpus.open(file, write=True).close()
+    hold = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(); sys.stdin.read()"
+    command = [sys.executable, "-c", hold, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        got = run("equal-time", *options)
+        holder.communicate()
+    assert (got.returncode, got.stderr.count("\n")) == (2, 1)
+    assert f"in use by process {holder.pid}" in got.stderr
+    file.write_text("no corpus")
+    got = run("equal-time", *options)
+    assert (got.returncode, got.stderr.count("\n"), "is not a corpus" in got.stderr) == (2, 1, True)
+
+
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "x"])
 def test_no_time_is_a_wrong_option(tmp_path: Path, minutes: str) -> None:
     got = run("equal-time", *equal_time(tmp_path), "--minutes", minutes)
