@@ -36,7 +36,6 @@ class PairStrategy(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
         super().__init__(inputs, per_seed)
-        self.families = inputs.families
         self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
 
     def why_not(self, script: SeedScript) -> str:

@@ -17,6 +17,8 @@ from itertools import islice
 
 from generator.declaring import StrategyInputs
 from generator.errors import GenerationError
+from generator.refusals import refused_seed
+from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, random_for
 from generator.strategy import GeneratedTest
 from generator.text import SeedHeader
@@ -57,6 +59,7 @@ class SeedStrategy(ABC):
         self.seeds = inputs.seeds
         self.seed = inputs.settings.seed
         self.settings = dict(inputs.values)
+        self.families = inputs.families
         self.per_seed = per_seed
         self.counts: Counter[str] = Counter()
         self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None
@@ -76,6 +79,10 @@ class SeedStrategy(ABC):
     def draw(self, chance: random.Random) -> Seed:
         """The seed of a visit. Override to ask for a known answer."""
         return self.seeds.draw(chance)
+
+    def why_not(self, script: SeedScript) -> str:
+        """Why no tests are made from a seed: a solver may refuse them. Empty if they are."""
+        return refused_seed(script, self.families)
 
     def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
         """Yield the tests with ``start <= index < stop``, in order."""
@@ -99,7 +106,11 @@ class SeedStrategy(ABC):
         fruitless = 0
         while fruitless < _FRUITLESS:
             fruitless += 1
-            for mutant in self.mutants(draw(chance), chance):
+            seed = draw(chance)
+            if why := self.why_not(seed.script()):
+                self.counts[f"seed: {why}"] += 1
+                continue
+            for mutant in self.mutants(seed, chance):
                 yield mutant
                 fruitless = 0
         raise GenerationError(

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.horn_logic import CHECK_BY_HORN, horn_has
+from generator.refusals import refused_seed
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -51,11 +52,16 @@ class Horn(SeedStrategy):
         super().__init__(inputs, int(inputs.values["tests"]))
         self._know_rules = not inputs.families.isdisjoint(ONLY)
 
+    def why_not(self, script: SeedScript) -> str:
+        """Why no tests are made from a seed. What only other solvers refuse makes them tests for those that
+        know rules."""
+        return refused_seed(script, frozenset(ONLY) if self._know_rules else self.families)
+
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other clauses each time."""
         script = seed.script()
         way: _Way = "tactic" if self._know_rules else "all"
-        if horn_has(script, script.assertions):
+        if horn_has(script, script.assertions) and not refused_seed(script, self.families):
             way = "logic"
         if _is_horn(script):
             while True:

@@ -190,7 +190,7 @@ class Theorems(GraftStrategy):
         """The formula as one term; None if it is large, or has sorts or symbols that are more than names."""
         if len(script.terms) > _MOST_TERMS or script.definitions or script.datatypes:
             return None
-        if any(command.sort is not None for command in script.prelude) or self.is_unsuitable(script):
+        if any(command.sort is not None for command in script.prelude) or self.why_not(script):
             return None
         first, *others = script.assertions
         return script.table.copy().operator("and", script.assertions, BOOL) if others else first

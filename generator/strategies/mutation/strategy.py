@@ -8,8 +8,6 @@ from collections.abc import Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from generator.declaring import StrategyInputs
-from generator.refusals import refused_seed
-from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
@@ -23,7 +21,6 @@ ATTEMPTS = "attempts"
 MUTATIONS = "mutations"
 REFUSED = "attempts that a target refuses"
 WRONG_SIZE = "attempts that would have made an assertion too small or too large"
-UNSUITABLE = "seeds with what a solver takes only where its theories never see it"
 
 _REPEATS = 8
 """So often a link is mutated further where the chain had it before; a short formula has few operators."""
@@ -76,15 +73,8 @@ class ChainStrategy(SeedStrategy, Generic[_Chain]):
         """The answers of the test as it stands, as in :class:`Mutant`; nothing is known by default."""
         return ()
 
-    def is_unsuitable(self, script: SeedScript) -> bool:
-        """Whether a target takes the script only where its theories never see it."""
-        return bool(refused_seed(script, self.operators.families))
-
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """The links of a chain, until a mutation fails or leads only to formulas that the chain had."""
-        if self.is_unsuitable(seed.script()):
-            self.counts[UNSUITABLE] += 1
-            return
         chain = self.start(seed)
         seeds = (seed,)
         seen = {chain.state()}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
+from generator.refusals import refused
 from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
@@ -22,6 +23,7 @@ from generator.strategies.storm.pools import Bounds, Formula, Fragments, constru
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import VARIANTS, NoValuation, value_terms
 from generator.text import comment
+from smtlib import postorder
 
 TURN = 25
 """Tests in a row that come from one seed. Valuing a seed costs as much as making about a hundred tests."""
@@ -59,7 +61,6 @@ class StormStrategy(SeedStrategy):
         self.incremental = inputs.settings.incremental
         if self.incremental:
             self.settings["incremental"] = "yes"
-        self.families = inputs.families
         self.bounds = Bounds(*(int(inputs.values[name]) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
@@ -130,6 +131,8 @@ class StormStrategy(SeedStrategy):
     def _value(self, seed: Seed, variant: int, chance: random.Random) -> _Pool | None:
         try:
             script = seed.script()
+            if why := refused(script.prelude, postorder(script.bodies), self.families):
+                raise SeedSkipped(why)
             valuation = value_terms(script, self._process, variant)
         except (SeedSkipped, NoValuation) as skip:
             self.counts[f"seed: {skip}"] += 1

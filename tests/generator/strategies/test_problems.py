@@ -105,7 +105,8 @@ def test_z3_takes_clauses_of_all_theories(source: SeedSource) -> None:
     [
         ("(declare-datatype D ((c (d Int))))", "(= (c x) (c 1))", "HORN"),
         ("(declare-datatype D ((c (d String))))", "(= x 1)", "ALL"),
-        ("", "(select ((as const (Array Int Bool)) true) x)", "HORN"),
+        # cvc5 takes constant arrays only with an option.
+        ("", "(select ((as const (Array Int Bool)) true) x)", "ALL"),
         ("", "(= (^ x 2) 4)", "ALL"),
         ("", "(exists ((s String)) (= x 1))", "ALL"),
     ],
