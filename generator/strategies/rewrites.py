@@ -80,7 +80,9 @@ class RuleStrategy(GraftStrategy):
             self.counts[NO_RULE] += 1
             return False
         left, known = fitting
-        return self.plant(chain, number, place, left, chance, known)
+        new: list[Declaration] = []
+        made = self.instance(chain, place, left, chance, new, known)
+        return self.put(chain, number, place, made, new, left.origin)
 
     def draw_fitting(self, chain: TransplantChain, place: Place, chance: random.Random) -> Fitting | None:
         """The left side of a rule that fits a place, rather one over sorts that the formula has."""

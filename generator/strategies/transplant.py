@@ -1,10 +1,11 @@
 """The strategy ``transplant``: atoms of past bugs put into formulas of past bugs.
 
 A skeleton filled with atoms keeps the connectives of a formula, and loses what its atoms said about each
-other's variables. Here a formula stays as it is but for one of its atoms: one of the corpus takes its place.
-Its slots are filled with terms of the formula, of the slots' sorts and with their variables bound at the
-place, but with no literals; where there are none, with new symbols. The result is the next formula of the
-chain, as in Park, Winterer, Zhang, Su (OOPSLA 2021); what may stand where is their Definition 2.
+other's variables. Here a formula stays as it is but for one of its atoms: one of the corpus takes its place,
+or joins it where it is the whole assertion. The slots of the new atom are filled with terms of the formula,
+of the slots' sorts and with their variables bound at the place, but with no literals; where there are none,
+with new symbols. The result is the next formula of the chain, as in Park, Winterer, Zhang, Su (OOPSLA 2021);
+what may stand where is their Definition 2.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ GRAFT_SETTINGS = tuple(
 _DRAWS = 6
 """Draws of a term for a slot that is no literal, for ``(< 0 1)`` says nothing, and that is in no other slot
 of the atom, for ``(= x x)`` says little."""
+
+_CONJUNCTIONS = 0.7
+"""Share of conjunctions where an atom joins another."""
 
 _TRUTH = frozenset(("Bool",))
 _TRUTH_SHARE = 0.1
@@ -248,22 +252,6 @@ class GraftStrategy(TermStrategy[TransplantChain]):
         self.counts[GUARDED] += 1
         return False
 
-    def plant(
-        self,
-        chain: TransplantChain,
-        number: int,
-        place: Place,
-        graft: Graft,
-        chance: random.Random,
-        known: Mapping[Declaration, Term] = MappingProxyType({}),
-    ) -> bool:
-        """Put ``graft`` into a place of assertion ``number``, with ``known`` in the slots that it names;
-        whether it fits there.
-        """
-        new: list[Declaration] = []
-        made = self.instance(chain, place, graft, chance, new, known)
-        return self.put(chain, number, place, made, new, graft.origin)
-
     def instance(
         self,
         chain: TransplantChain,
@@ -335,7 +323,13 @@ class Transplant(GraftStrategy):
         graft = self._draw(chain, chance)
         if graft is None:
             return False
-        return self.plant(chain, number, place, graft, chance)
+        new: list[Declaration] = []
+        made = self.instance(chain, place, graft, chance, new)
+        if not place.edges:
+            # An assertion that is one atom would lose all that it says.
+            connective = "and" if chance.random() < _CONJUNCTIONS else "or"
+            made.append(chain.table.operator(connective, (place.term, made[-1]), BOOL))
+        return self.put(chain, number, place, made, new, graft.origin)
 
     def _draw(self, chain: TransplantChain, chance: random.Random) -> Graft | None:
         """An atom that says something about terms of the formula."""

@@ -54,7 +54,16 @@ def test_the_header_names_the_atoms_and_their_issues(tmp_path: Path) -> None:
     library = library_of(["(hole 0)"], [(INT, "(= (mod x y) 3)", 1)])
     text = made_of(library, seeds_of_folder(tmp_path), 0, 1)[0]
     assert "; settings chain=10 mutations=1 foreign=0.1\n; from a.smt2\n" in text
-    assert "; mutation 1 (atom 1 of z3#1) in assertion 1: (< a 4) -> (= (mod ..) 3)\n" in text
+    assert "; mutation 1 (atom 1 of z3#1) in assertion 1: (< a 4) -> (and (< ..) (= ..))\n" in text
+
+
+def test_an_atom_that_is_the_whole_assertion_is_kept(tmp_path: Path) -> None:
+    seed = "(declare-const a Int)(declare-const b Int)(assert (< a b))(assert (or (< b 4) (< 4 a)))"
+    bodies = from_one(tmp_path, seed, [(INT, "(= (mod x y) x)", 1)], "chain=1", "foreign=0")
+    joined = re.findall(r"\((and|or) \(< a b\) \(= \(mod ", "".join(bodies))
+    assert set(joined) == {"and", "or"}
+    assert all("(< a b)" in body for body in bodies)
+    assert any(re.search(r"\(or \(= \(mod ", body) for body in bodies)
 
 
 def test_a_variable_stays_below_its_binder(tmp_path: Path) -> None:
