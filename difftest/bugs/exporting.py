@@ -237,13 +237,12 @@ def _data_sheet(benchmark: Benchmark, tables: dict[str, list[_Row]]) -> str:
     bugs = benchmark.bugs.values()
     counts = Counter((bug.solver, bug.finding_class) for bug in bugs)
     reasons = Counter(row["reason"] for row in tables["unverified"])
-    origins = Counter((bug.issue or bug.sources[0]).partition("#")[0] for bug in bugs)
+    origins = Counter(bug.origin.partition("#")[0] for bug in bugs)
     licences = Counter(bug.licence or "not stated" for bug in bugs)
     lines = [_SHEET, *_table(("solver", "class", "bugs"), [(*k, n) for k, n in sorted(counts.items())])]
     lines += ["", f"{sum(bug.flaky for bug in bugs)} are flaky.", "", "## What has no pair", ""]
-    lines += _table(
-        ("reason", "triggers", "meaning"), [(k, n, REASONS[k]) for k, n in sorted(reasons.items())]
-    )
+    meant = [(reason, count, REASONS.get(reason, "")) for reason, count in sorted(reasons.items())]
+    lines += _table(("reason", "triggers", "meaning"), meant)
     lines += ["", "## Origin and licence", ""]
     lines += _table(("tracker", "bugs"), sorted(origins.items()))
     lines += ["", *_table(("licence", "bugs"), sorted(licences.items())), "", "## Columns", ""]

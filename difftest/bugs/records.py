@@ -104,6 +104,11 @@ class Trigger(msgspec.Struct, frozen=True, kw_only=True, rename={"finding_class"
         return "\n".join((self.solver, *self.options, self.sha256))
 
     @property
+    def origin(self) -> str:
+        """The issue, else the first place, that it comes from."""
+        return self.issue or next(iter(self.sources), "not known")
+
+    @property
     def fields(self) -> dict[str, Any]:
         """What makes a trigger, also of a bug, by name."""
         return {name: getattr(self, name) for name in Trigger.__struct_fields__}

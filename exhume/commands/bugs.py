@@ -188,7 +188,7 @@ def list_command(
         print_json([_row(bug) for bug in rows])
         return
     table = [
-        [*(bug.id, bug.finding_class, bug.last_bad, bug.first_good), _origin(bug), "flaky" * bug.flaky]
+        [*(bug.id, bug.finding_class, bug.last_bad, bug.first_good), bug.origin, "flaky" * bug.flaky]
         for bug in rows
     ]
     show_table(["id", "class", "last bad", "first good", "origin", ""], table)
@@ -215,13 +215,9 @@ def _list_unverified(benchmark: Benchmark, json: bool) -> None:
         return
     show_table(
         ["solver", "reason", "origin", "detail"],
-        [[row.solver, row.reason, row.issue or row.sources[0], row.detail] for row in rows],
+        [[row.solver, row.reason, row.origin, row.detail] for row in rows],
         shrink=3,
     )
-
-
-def _origin(bug: Bug) -> str:
-    return bug.issue or bug.sources[0]
 
 
 def _row(bug: Bug) -> dict[str, Any]:

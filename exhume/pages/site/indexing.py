@@ -86,7 +86,7 @@ FACETS = (
     Facet("form", "Form", _forms),
     Facet("component", "Component", _folders),
     Facet("tool", "Reporter's tool", lambda bug: bug.tools),
-    Facet("tracker", "Tracker", lambda bug: [(bug.issue or bug.sources[0]).partition("#")[0]]),
+    Facet("tracker", "Tracker", lambda bug: [bug.origin.partition("#")[0]]),
 )
 
 
@@ -107,7 +107,7 @@ def rows_of(bugs: Sequence[Bug]) -> dict[str, Any]:
     rows = [
         [
             *(bug.id, title_of(bug), bug.finding_class, bug.last_bad, bug.first_good, bug.reported or ""),
-            *(-1 if bug.days_to_fix is None else bug.days_to_fix, bug.bytes, bug.issue or bug.sources[0]),
+            *(-1 if bug.days_to_fix is None else bug.days_to_fix, bug.bytes, bug.origin),
             ", ".join(sorted(bug.operators, key=lambda name: (spread[name], name))[:_OPERATORS]),
             [held[number] for held in numbers],
         ]

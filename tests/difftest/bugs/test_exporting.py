@@ -18,13 +18,14 @@ from difftest.errors import BadOutput
 
 @pytest.fixture
 def few(tmp_path: Path) -> Benchmark:
-    """Three bugs and two triggers without a pair of the bundled benchmark."""
+    """Three bugs and two triggers without a pair of the bundled benchmark, with some odd fields."""
     bundled = Benchmark(BUNDLED)
     first, *rest = list(bundled.bugs.values())[:3]
     (tmp_path / "few").mkdir()
-    odd = msgspec.structs.replace(first, evidence=('a "quoted" | reason',))
+    odd = msgspec.structs.replace(first, evidence=('a "quoted" | reason',), issue=None, sources=())
     write_records(tmp_path / "few" / BUGS, [odd, *rest])
-    write_records(tmp_path / "few" / UNVERIFIED, bundled.unverified[:2])
+    newer = msgspec.structs.replace(bundled.unverified[0], reason="of another version")
+    write_records(tmp_path / "few" / UNVERIFIED, [newer, bundled.unverified[1]])
     return Benchmark(tmp_path / "few")
 
 
