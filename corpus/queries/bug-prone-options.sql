@@ -4,28 +4,10 @@
 -- parameter: theory theory = null  Only issues with a formula of this theory, as in 'exhume query theories': UnicodeStrings.
 -- needs: issue.id  exhume mine
 -- example: exhume query bug-prone-options solver=z3
-with line as (
-    select issue_id, command_line from block where command_line is not null
-    union
-    select issue_id, command_line from current_formula where command_line is not null and issue_id is not null
-),
--- What follows the first word that names a solver, up to a pipe or redirection.
-ran as (
-    select
-        issue_id,
-        regexp_extract(
-            command_line,
-            '(?:^|[\s/])(z3|cvc[345]|yices|bitwuzla|boolector|mathsat|opensmt|stp|smtinterpol|dreal|princess)[^\s/|<>;&]*(\s[^|<>;&]*)?',
-            ['solver', 'arguments']
-        ) as said
-    from line
-),
-option as (
-    select
-        issue_id,
-        said.solver as solver,
-        unnest(regexp_extract_all(said.arguments, '(?:^|\s)(--?[[:alpha:]][^\s]*|[[:alpha:]_][\w.]*=[^\s]+)', 1)) as word
-    from ran
+with option as (
+    select issue_id, run.solver, unnest(options) as word
+    from formula_run as run join current_formula as formula on formula.id = formula_id
+    where issue_id is not null
     union all
     select
         text_of.issue_id,

@@ -34,7 +34,7 @@ SCRIPT = "(declare-const s String)\n(assert (= (str.len s) 3))\n(check-sat)"
 CRASH = "ASSERTION VIOLATION\nFile: ../src/smt/smt_context.cpp\nLine: 352\nm_scope_lvl > 0"
 PYTHON = "from z3 import *\ns = Solver()\nprint(s.check())"
 SYGUS = "(set-logic LIA)\n(synth-fun f ((x Int)) Int)\n(check-synth)"
-RUNS = "$ z3 -q a.smt2\nunsat\n$ z3 smt.phase=1 smt.b=2 a.smt2\nsat\n$ cat a.smt2\n" + SCRIPT
+RUNS = "$ z3 -q a.smt2\nunsat\n$ ./z3-4.8.7/bin/z3 smt.phase=1 smt.b=2 a.smt2\nsat\n$ cat a.smt2\n" + SCRIPT
 
 
 def reports() -> list[Issue]:
