@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from solvers.errors import SolverMissing  # noqa: E402
+from solvers.specs import find_solver  # noqa: E402
+
 PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 """The published formulas, beside the repository."""
 
@@ -20,6 +24,26 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser of options whose help begins with the docstring of a script, as it is written there."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+SYSTEM = "/usr/bin:/usr/local/bin"
+"""Where the system's packages put programs."""
+
+
+def packaged(name: str, options: str = "--check-models --incremental", path: str | None = SYSTEM) -> str:
+    """The spec of a release that is a program of the system, such as ``cvc4-1.8``; SolverMissing without it.
+    With these options it checks models and answers more than one question. ``path`` None: where the shell
+    looks.
+    """
+    program, _, version = name.rpartition("-")
+    found = shutil.which(program, path=path)
+    if found is None:
+        raise SolverMissing(f"there is no program {program!r}")
+    spec = f"{name}={found} {options}".rstrip()
+    said = find_solver(spec).version()
+    if version not in said.split():
+        raise SolverMissing(f"{program} here is not {version}: {said}")
+    return spec
 
 
 def json_lines(file: Path) -> list[dict[str, Any]]:

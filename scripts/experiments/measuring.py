@@ -32,7 +32,9 @@ from typing import Any, NoReturn
 import duckdb
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+from _common import packaged  # noqa: E402, F401 (for the experiments)
 
 from base.errors import ExhumeError  # noqa: E402
 from base.files import new_file, put_json  # noqa: E402
