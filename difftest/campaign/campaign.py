@@ -18,6 +18,7 @@ from base.version import VERSION
 from corpus.query import find_query, run_query
 from difftest.campaign.events import Event, FindingConfirmed, HuntFinished, HuntSummary, Progress
 from difftest.campaign.executor import Executor
+from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.hunt import HuntOptions, hunt
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind
 from difftest.campaign.schedule import Schedule
@@ -87,9 +88,14 @@ class CampaignSettings:
 
         Raises NoCampaign if there is none in ``out`` that ``exhume hunt`` started.
         """
-        stored = read_campaign(out).given
-        if not stored:
-            raise NoCampaign(f"{out}: the campaign there was not started by 'exhume hunt'")
+        campaign = read_campaign(out)
+        stored = campaign.given
+        is_of_calls, is_of_files = "setups" in campaign.settings, stored.get("strategy") == [FILES]
+        if not stored or stored.get("base") or is_of_calls or is_of_files:
+            raise NoCampaign(
+                f"{out}: the campaign there was not started by 'exhume hunt'; repeat its own command to"
+                " resume it"
+            )
         kept = {field.name for field in fields(self)} - set(given)
         if {"tests", "duration"} & set(given):
             kept -= {"tests", "duration"}  # a new end replaces the old one

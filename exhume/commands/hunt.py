@@ -174,10 +174,6 @@ def hunt_command(
     )
     if resume:
         given = given.resumed(out_folder, [name for name in context.params if _is_given(context, name)])
-    if given.base is not None:
-        raise typer.BadParameter(
-            f"{out_folder} belongs to 'exhume regress': repeat that command to resume it"
-        )
     _check_work(given, executor, scheduler)
     if not given.solver:
         raise typer.BadParameter("name the solvers, each with --solver")

@@ -25,6 +25,7 @@ from corpus.results import BatchRecord, FoundRecord
 from corpus.store import Corpus
 from difftest import FindingRecord, Outcome, Progress, find_solver
 from difftest.campaign import store_findings
+from difftest.campaign.state import CampaignState
 from difftest.campaign.store_findings import Recorder, record_finding
 from difftest.campaign.stored import ArmState, NoCampaign, read_campaign
 from difftest.triage.store import read_findings
@@ -91,6 +92,24 @@ def test_other_settings_in_the_same_folder_are_one_line(
         ended = exhume(*changed)
         assert ended.code == 2
         assert said in ended.said
+
+
+@pytest.mark.parametrize(
+    ("settings", "given"),
+    [
+        ({}, {"solver": ["z3"], "strategy": ["files"]}),
+        ({}, {"solver": ["z3"], "strategy": ["all"], "base": "z3"}),
+        ({"setups": []}, {"solver": ["z3"], "strategy": ["api"]}),
+        ({}, {}),
+    ],
+)
+def test_the_campaign_of_another_command_is_not_resumed(
+    exhume: Any, tmp_path: Path, settings: dict[str, Any], given: dict[str, Any]
+) -> None:
+    CampaignState.open(tmp_path, settings, notes={"given": given}).close()
+    ended = exhume("hunt", "--resume", "--out", tmp_path)
+    said = "the campaign there was not started by 'exhume hunt'; repeat its own command to resume it"
+    assert (ended.code, ended.said) == (2, f"exhume: {tmp_path}: {said}")
 
 
 @pytest.mark.parametrize(

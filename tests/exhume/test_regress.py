@@ -72,7 +72,7 @@ def test_only_what_the_base_does_not_show_is_reported(
     assert rows[Row.FIRST_AFFECTED].startswith(versions["after"])
     assert [arm.strategy for arm in read_campaign(tmp_path / "out").arms if arm.tests] == ["replay"]
     resumed = exhume("hunt", "--resume", "--out", tmp_path / "out")
-    assert resumed.code == 2 and "repeat that command to resume it" in resumed.err
+    assert resumed.code == 2 and "repeat its own command to resume it" in resumed.err
     # Once more with the same folder: nothing is done twice.
     again = exhume(*command, "--tests", 3)
     assert again.code == 1
