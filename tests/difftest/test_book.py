@@ -85,7 +85,12 @@ def test_findings_are_gone_through_for_a_reduction_when_there_is_a_new_one(
         *(lambda: 1e9, lambda _, reward: None),
     )
     looks: list[str] = []
-    monkeypatch.setattr(book, "_plain", lambda label: looks.append(label) or label)
+
+    def plain(label: str) -> str:
+        looks.append(label)
+        return label
+
+    monkeypatch.setattr(book, "_plain", plain)
     for number in range(3):
         book.records[str(number)] = FindingRecord(str(number), "crash", "z3", str(number), False, tmp_path)
         for _ in range(5):
