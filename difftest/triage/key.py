@@ -174,8 +174,8 @@ class Key:
 
 
 def refined(key: str, release: str) -> str:
-    """``key`` with the release that behaves otherwise."""
-    return f"{key}|{release}"
+    """``key`` with the release that behaves otherwise, instead of the one that it may have."""
+    return str(replace(Key.read(key), release=release))
 
 
 def _unified(option: str) -> str:

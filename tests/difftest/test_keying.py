@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from difftest.oracles.base import Candidate
-from difftest.triage.key import FoundKey, Key, count_under, fold, needs_reduction
+from difftest.triage.key import FoundKey, Key, count_under, fold, needs_reduction, refined
 from difftest.triage.keying import key_of
 from difftest.triage.operators import essential_operators
 from smtlib import check_script, read_script
@@ -277,6 +277,11 @@ def test_a_complete_key_folds_into_nothing_else() -> None:
 )
 def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: str, folds: bool) -> None:
     assert fold(FoundKey(key, "", True), ["soundness|a|Ints", known]) == (known if folds else key)
+
+
+def test_a_key_has_one_release() -> None:
+    key = "soundness|z3|Ints|div"
+    assert refined(refined(key, "fixed in 4.8.9"), "since 4.8.7") == f"{key}|since 4.8.7"
 
 
 def test_many_keys_are_compared_in_little_time() -> None:
