@@ -59,12 +59,15 @@ def merge(found: Merge) -> None:
     """Make one of two findings: all that is known of the one that goes is kept."""
     kept, gone = FindingFolder.read(found.kept.path), FindingFolder.read(found.gone.path)
     seen = duplicates_of(kept.path)
+    there = {trigger.digest for trigger in read_triggers(kept.path)}
     if isinstance(number := gone.test.get("index"), int):
         test = GeneratedTest(number, gone.tested, gone.strategy, origin=gone.origin)
-        keep_trigger(kept.path, Trigger(test, read_some(gone.path / REDUCED)))
+        own = Trigger(test, read_some(gone.path / REDUCED))
+        # A merge that was killed may have kept it.
+        if own.digest not in there and keep_trigger(kept.path, own):
+            there.add(own.digest)
         seen.append(test.listed)
     seen += duplicates_of(gone.path)
-    there = {trigger.digest for trigger in read_triggers(kept.path)}
     for trigger in read_triggers(gone.path):
         if trigger.digest not in there and len(there) < MOST_KEPT and keep_trigger(kept.path, trigger):
             there.add(trigger.digest)
@@ -80,7 +83,7 @@ def move_away(gone: Path) -> None:
     beside = gone.parent.parent / MERGED
     beside.mkdir(exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(beside / gone.name)  # of a merge that was killed
+        shutil.rmtree(beside / gone.name)  # of this finding, found and merged before
     gone.rename(beside / gone.name)
 
 

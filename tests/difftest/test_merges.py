@@ -92,6 +92,19 @@ def test_one_key_after_reduction_is_one_finding(tmp_path: Path) -> None:
     assert len(stored.runs) == 1
 
 
+def test_a_merge_that_is_repeated_keeps_each_test_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign(tmp_path)
+    (found,) = find_merges(findings_of(tmp_path))
+    keep_trigger(found.gone.path, Trigger(GeneratedTest(20, "(check-sat)", "s"), "(check-sat) ; 20"))
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr(merges, "move_away", lambda gone: None)  # killed before
+            merges.merge(found)
+    assert [trigger.test.index for trigger in read_triggers(found.kept.path)] == [7, 20]
+
+
 def test_a_folder_without_a_row_takes_over_that_of_the_other_one(tmp_path: Path) -> None:
     # exhume bisect made the folder b.
     campaign(tmp_path)
