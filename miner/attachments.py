@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
+from corpus.importer import decode
 from corpus.records import Issue
 from miner.hosts.host import Host
 from miner.hosts.http import GONE, MOVED, Answer, Clock, OnWaiting, Waiting
@@ -353,12 +354,12 @@ def _plain(name: str) -> str:
 
 
 def _text(data: bytes, limits: Limits) -> str | None:
-    if len(data) > limits.text or b"\0" in data[:4096]:
+    if len(data) > limits.text:
         return None
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return decode(data)
+    except UnicodeError:
+        return None if b"\0" in data[:4096] else data.decode("latin-1")
 
 
 def texts_of(links: Sequence[Link], bodies: Mapping[str, str], limits: Limits = LIMITS) -> list[AttachedFile]:
