@@ -290,7 +290,8 @@ class Watch:
 
     def _has_answered(self) -> bool:
         out = next(iter(self.kept))
-        return self.mark in b"".join(self.kept[out][-2:]).rpartition(b"\n")[0]
+        # A program may write the line in many parts.
+        return self.mark in b"".join(self.kept[out][-40:]).rpartition(b"\n")[0]
 
     def _take(self, fd: int) -> bool:
         part = os.read(fd, 1 << 16)

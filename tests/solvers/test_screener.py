@@ -118,6 +118,18 @@ def test_scripts_share_a_process_until_it_has_run_many(
     assert counted.starts == 2
 
 
+def test_a_program_may_write_a_line_in_parts(tmp_path: Path, screener: Screener) -> None:
+    each = """('"', *line.split('"')[1], '"', '\\n')"""
+    parts = f"sys.stdout.flush(); [(sleep(0.002), os.write(1, part.encode())) for part in {each}]"
+    body = COMMANDS.replace("print(line.split('\"')[1])", parts)
+    counted = Counted(tmp_path, "from time import sleep\n" + body)
+    for _ in range(3):
+        got = screener.judge(counted.solver, script(PLAIN), LIMITS)
+        assert got.answers == ("sat",)
+        assert got.seconds < LIMITS.seconds / 2
+    assert counted.starts == 1
+
+
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [("segfault", Outcome.CRASH), ("complain", Outcome.REFUSED), ("mutter", Outcome.OK)],
