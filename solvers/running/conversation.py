@@ -29,7 +29,7 @@ _MAX_FILE = 16 << 20
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 # What matters for where an s-expression ends; strings and quoted symbols may hold parentheses.
-_PIECE = re.compile(rb'"[^"]*"|\|[^|]*\||;[^\n]*\n|[()]|[^\s()"|;]+(?=[\s()";|])|\s+')
+_PIECE = re.compile(rb'"[^"]*(?:""[^"]*)*"(?=[^"])|\|[^|]*\||;[^\n]*\n|[()]|[^\s()"|;]+(?=[\s()";|])|\s+')
 # Inside parentheses, words need not be distinguished.
 _INNER = re.compile(rb'[^()"|;]+|"[^"]*"|\|[^|]*\||;[^\n]*\n|[()]')
 

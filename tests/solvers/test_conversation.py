@@ -40,6 +40,20 @@ def test_answers_are_s_expressions_however_they_arrive() -> None:
     conversation.close()
 
 
+def test_a_string_ends_where_no_quote_follows() -> None:
+    conversation = talk(
+        """
+        import sys, time
+        for line in sys.stdin:
+            for part in ('"a', '"', '"b', '"', '\\n'):
+                print(part, end="", flush=True)
+                time.sleep(0.02)
+        """
+    )
+    assert conversation.ask("(x)") == '"a""b"'
+    conversation.close()
+
+
 @pytest.mark.parametrize(
     ("answer", "reported"), [("success", "success"), ("", "success"), ('(error "no")', '(error "no")')]
 )
