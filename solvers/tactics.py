@@ -26,21 +26,23 @@ _CHOICES = frozenset({"or-else", "par-or"})
 _INSIDE = {"using-params": (1,), "!": (1,), "try-for": (1,), "repeat": (1,), "when": (2,), "if": (2, 3)}
 _WITH_PARAMETERS = frozenset({"using-params", "!"})
 _LONGEST_ROW = 4
+# Deeper expressions are refused, for what is done with them recurses.
+_DEEPEST = 100
 
 
 def read_tactic(text: str) -> Tactic:
     """The expression in ``text``; ValueError if it is not one."""
     try:
         (tactic,) = map(_tactic, read_sexps(text))
-    except (ReadError, ValueError, RecursionError) as error:
+    except (ReadError, ValueError) as error:
         raise ValueError(f"{text!r} is not a tactic") from error
     return tactic
 
 
-def _tactic(sexp: SExp) -> Tactic:
-    if not sexp:
+def _tactic(sexp: SExp, depth: int = 0) -> Tactic:
+    if not sexp or depth > _DEEPEST:
         raise ValueError
-    return sexp if isinstance(sexp, str) else tuple(map(_tactic, sexp))
+    return sexp if isinstance(sexp, str) else tuple(_tactic(part, depth + 1) for part in sexp)
 
 
 def print_tactic(tactic: Tactic) -> str:

@@ -19,7 +19,10 @@ def test_what_is_read_is_printed_again(text: str) -> None:
     assert print_tactic(read_tactic(f"  {text} ")) == text
 
 
-@pytest.mark.parametrize("text", ["", "()", "(", ")", "(then a", "then a)", "a b", "(then a))("])
+@pytest.mark.parametrize(
+    "text",
+    ["", "()", "(", ")", "(then a", "then a)", "a b", "(then a))(", "(try-for " * 300 + "a" + " 1)" * 300],
+)
 def test_what_is_no_expression_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is not a tactic"):
         read_tactic(text)
