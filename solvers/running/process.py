@@ -41,6 +41,8 @@ _URL_WITH_LOGIN = re.compile(r"://[^/\s]*@")
 # reaping, a busy machine).
 _GRACE = 30.0
 _LOADING = 60.0
+# The milliseconds that poll() can wait.
+_LONGEST_POLL = 2**31 - 1
 # Runs _supervisor.py, the first argument, as a module: Python keeps no compiled form of programs.
 _START = (
     "import sys; sys.argv.pop(0); sys.path.insert(0, sys.argv[0].rpartition('/')[0]); import _supervisor;"
@@ -256,7 +258,7 @@ def _receive(fd: int, seconds: float) -> tuple[dict[str, Any], bytes] | None:
     # select() takes no descriptor above 1023, and a hunt with many jobs has more.
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    return _supervisor.receive(fd) if poll.poll(seconds * 1000) else None
+    return _supervisor.receive(fd) if poll.poll(min(seconds * 1000, _LONGEST_POLL)) else None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -43,6 +43,10 @@ def test_output_and_exit_status_come_back(supervisor: Supervisor) -> None:
     assert (got.ended, got.code, got.signal, got.stdout, got.stderr) == ("exit", 3, None, "a\n", "b\n")
 
 
+def test_a_limit_may_be_of_months(supervisor: Supervisor) -> None:
+    assert supervisor.execute(["true"], Limits(seconds=3e6)).ended == "exit"
+
+
 def test_odd_bytes_in_the_output_are_replaced(supervisor: Supervisor) -> None:
     got = supervisor.execute([*PYTHON, "import os; os.write(1, b'a\\xff\\xfeb')"], LONG)
     assert got.stdout == "a\ufffd\ufffdb"
