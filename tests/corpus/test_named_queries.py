@@ -496,6 +496,26 @@ def test_issues_behind_test(path: Path, tables: Tables) -> None:
     by_ids = asked(path, "issues-behind-test", skeletons="4,5, 8", atoms="2,3,38").rows
     assert by_header == by_ids
     assert {f"{row[0]}#{row[1]}" if row[1] is not None else row[7] for row in by_ids} == expected
+    # Those with the rarest parts come first.
+    issues: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for formula in tables.formula.values():
+        name = tables.named(tables.issue_of(formula)) if formula["issue_id"] is not None else formula["source"]
+        for kind, parts, of in (
+            ("skeleton", skeletons, tables.skeletons_of),
+            ("atom", atoms, tables.atoms_of),
+        ):
+            for part in parts & of.get(formula["id"], set()):
+                issues[kind, part].add(name)
+    rarity = [
+        sum(
+            1 / len(issues[kind, part])
+            for kind, parts in zip(("skeleton", "atom"), row[4:6], strict=True)
+            for part in parts or ()
+        )
+        for row in by_ids
+    ]
+    assert rarity == pytest.approx(sorted(rarity, reverse=True))
+    assert rarity[0] > rarity[-1]
     for row in records(asked(path, "issues-behind-test", skeletons="4", atoms="2")):
         assert set(row["skeletons"] or []) <= {4}
         assert set(row["atoms"] or []) <= {2}
@@ -612,13 +632,18 @@ def test_unsoundness(path: Path) -> None:
     assert found["ArraysEx"][1] > found["ArraysEx"][0] > 0
 
 
-def test_crash_places_and_versions(path: Path) -> None:
+def test_crash_places_and_versions(path: Path, starter: Path) -> None:
     place = records(asked(path, "crash-places", like="smt_context%"))
     said = [(row["file"], row["line"], row["message"], row["issues"]) for row in place]
     assert said == [("smt_context.cpp", 352, "m_scope_lvl > 0", 2)]
     assert place[0]["an_issue"] == "Z3Prover/z3#1"
     with pytest.raises(QueryError, match="by is line or file"):
         asked(path, "crash-places", by="folder")
+    # The starter has issues of several solvers: the formulas say which.
+    places = records(asked(starter, "crash-places"))
+    assert {row["solver"] for row in places} == {"z3", "cvc4", "cvc5"}
+    assert sum(row["issues"] for row in places if row["solver"] == "z3") == 27
+    assert asked(starter, "crash-places", solver="z3", by="file").rows
     [row] = records(asked(path, "versions", affected="4.8.7"))
     said = [row[name] for name in ("issue", "last_good", "affected", "fixed_in", "fixed_by")]
     assert said == ["Z3Prover/z3#3", "4.8.5", "4.8.7", "4.8.9", "#12"]
