@@ -1,4 +1,4 @@
--- about: The issues that a generated test's skeletons and atoms came from.
+-- about: The issues that a generated test's skeletons and atoms came from, those with its rarest parts first.
 -- parameter: header text = null  The test, or its header; ids are read from it.
 -- parameter: skeletons text = null  Skeleton ids, separated by commas.
 -- parameter: atoms text = null  Atom ids, separated by commas.
@@ -31,18 +31,28 @@ stood as (
     from part
     join assertion_atom on part.kind = 'atom' and assertion_atom.atom_id = part.id
     join assertion on assertion.id = assertion_atom.assertion_id
+),
+held as (
+    select stood.kind, stood.id, provenance.*, if(issue is null, source, null) as alone
+    from stood
+    join formula_provenance as provenance on provenance.formula_id = stood.formula_id
+    where stood.formula_id in (select id from current_formula)
+),
+rare as (
+    select kind, id, 1 / count(distinct (tracker, issue, alone)) as rarity from held group by all
 )
 select
-    formula_provenance.tracker,
-    formula_provenance.issue,
-    formula_provenance.title,
-    formula_provenance.bug_class,
-    list_sort(list(distinct stood.id) filter (where stood.kind = 'skeleton')) as skeletons,
-    list_sort(list(distinct stood.id) filter (where stood.kind = 'atom')) as atoms,
-    count(distinct stood.formula_id) as formulas,
-    min_by(formula_provenance.source, stood.formula_id) as a_formula
-from stood
-join formula_provenance on formula_provenance.formula_id = stood.formula_id
-where stood.formula_id in (select id from current_formula)
-group by tracker, issue, title, bug_class, if(issue is null, source, null)
-order by coalesce(len(atoms), 0) desc, coalesce(len(skeletons), 0) desc, tracker, issue, a_formula;
+    tracker,
+    issue,
+    title,
+    bug_class,
+    list_sort(list(distinct held.id) filter (where kind = 'skeleton')) as skeletons,
+    list_sort(list(distinct held.id) filter (where kind = 'atom')) as atoms,
+    count(distinct formula_id) as formulas,
+    min_by(source, formula_id) as a_formula
+from held
+join rare using (kind, id)
+group by tracker, issue, title, bug_class, alone
+order by
+    list_sum(list_transform(list_sort(list(distinct (rarity, kind, held.id))), lambda part: part[1])) desc,
+    tracker, issue, a_formula;
