@@ -82,7 +82,8 @@ _BEFORE = frozenset(
 )
 _NUMBER_OF = re.compile(
     r"\b(?:linux|windows|kernel|ubuntu|debian|fedora|mac\s?os|os\s?x?|smt-?lib(?:v?2)?|gcc|g\+\+|clang|llvm"
-    r"|python|java|jdk|\.net|cmake|ghc|ocaml|rust|go|gmp|language|standard|compiler)"
+    r"|python|java|jdk|\.net|cmake|ghc|ocaml|rust|go|gmp|language|standard|compiler"
+    r"|maximum|minimum|optimum|supremum|infimum|objective|value|result|bound|sum|product|quotient)"
     r"[\s:`*(-]{1,3}(?:version|release|v|is|was)[\s:`*(]*$",
     re.IGNORECASE,
 )

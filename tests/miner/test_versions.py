@@ -67,6 +67,7 @@ def test_the_digits_of_a_hash_are_no_part_of_a_version() -> None:
         ("4.8.7 will be out soon", "4.8.7 fixed"),
         ("Built against 4.8.7, the example prints nothing", "4.8.7 "),
         ("4.8.5 takes 1 s, 4.8.6 takes 40 s, 4.8.7 takes 600 s", "4.8.5 good, 4.8.6 bad, 4.8.7 bad"),
+        ("The maximum is 10.5 or 0.9 (the product is NaN), and the result was 0.5", ""),
         ("Ubuntu 20.04, GMP 6.1.2, and SMT-LIB version 2.6; it takes 1.5 seconds", ""),
     ],
 )
