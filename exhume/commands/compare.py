@@ -22,6 +22,7 @@ from exhume.screens.console import out, print_json, say, show_table
 from rules import MIN_CONFIDENCE, MIN_SUPPORT
 
 _HEADER_BYTES = 100_000
+_SIGNIFICANT = 0.05
 
 
 def compare_command(
@@ -80,12 +81,16 @@ def _show_comparison(found: CorpusComparison, limit: int) -> None:
     )
     if any(at.length is not None for at in found.rules):
         say("one corpus has too many rules: longer rules of both are not counted")
+    significant = [e for e in found.excess if e.q <= _SIGNIFICANT]
     _show_list(
-        "Signatures more frequent in A",
+        f"Signatures more frequent in A (q at most {_SIGNIFICANT})",
         ["in A", "in B", "p", "q", "signature"],
-        [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in found.excess],
+        [[str(e.first), str(e.second), f"{e.p:.2g}", f"{e.q:.2g}", e.signature] for e in significant],
         limit,
     )
+    if found.excess and not significant:
+        smallest = min(e.q for e in found.excess)
+        out.print(f"\nno signature is significantly more frequent in A (smallest q: {smallest:.2g})")
     for title, rules in (
         (f"Rules in both (support {found.support})", found.shared_rules),
         ("Rules only in A", found.only_first),
@@ -147,12 +152,12 @@ def similar_command(
 def behind_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A generated test.")],
     corpus: CorpusFile,
-    limit: Annotated[int, typer.Option(help="Maximum number of issues.", min=1, max=MOST)] = 100,
+    limit: Annotated[int, typer.Option(help="Maximum number of issues.", min=1, max=MOST)] = 20,
     json: Json = False,
 ) -> None:
     """Show the issues behind a generated test.
 
-    These are the issues that its skeletons and atoms come from.
+    These are the issues that its skeletons and atoms come from; those with its rarest parts come first.
     """
     try:
         with file.open("rb") as opened_file:

@@ -23,6 +23,10 @@ def test_two_corpora_are_compared(exhume: Any, starter: Path, other: Path) -> No
     assert (ended.code, ended.err) == (0, "")
     assert ended.out
     assert isinstance(exhume("compare", starter, other, "--json").json, dict)
+    # By chance, some signatures are more frequent in some formulas of a corpus than in all; --json has them.
+    part = ("compare", starter, starter, "--class", "soundness")
+    assert "no signature is significantly more frequent in A (smallest q: " in exhume(*part).out
+    assert exhume(*part, "--json").json["over_represented"]
 
 
 def test_a_formula_is_found_again_by_its_likeness(exhume: Any, other: Path, formulas: Path) -> None:
