@@ -52,7 +52,7 @@ def nodes_of(terms: Iterable[Term]) -> Iterator[Node]:
             sorts = [variable.sort for variable in term.variables]
         else:
             sorts = [term.sort, *(arg.sort for arg in term.args)]
-        if not all(map(is_standard, sorts)):
+        if not all(map(is_of_theories, sorts)):
             continue
         if kind is Kind.OPERATOR:
             if not _is_special(term):
@@ -71,7 +71,7 @@ def _is_special(term: Term) -> bool:
 
 def node_with_head(term: Term, head: str, name: str) -> Node | None:
     """What to ask about ``term`` with the operator called ``name`` and written ``head`` for its own."""
-    if all(is_standard(sort) for sort in (term.sort, *(arg.sort for arg in term.args))):
+    if all(is_of_theories(sort) for sort in (term.sort, *(arg.sort for arg in term.args))):
         return _node(head, term, name)
     return None
 
@@ -101,7 +101,7 @@ def _described(arg: Term, is_value: bool) -> str:
     return PLAIN.sort(arg.sort)
 
 
-def is_standard(sort: Sort) -> bool:
+def is_of_theories(sort: Sort) -> bool:
     """Whether all that a sort is made of is declared by the theories, not by a script."""
     known = default_theories().sorts
     return not sort.is_function and all(s.name in known for s in subsorts(sort))
@@ -155,7 +155,9 @@ def nodes_of_part(template: AtomTemplate | SkeletonTemplate) -> tuple[list[Node]
     else:
         text = question_of_atom(template, bound=False)
     terms = list(postorder(check_script(read_script(text)).assertions))
-    if any(term.op.kind is Kind.MATCH or not is_standard(term.sort) or _is_special(term) for term in terms):
+    if any(
+        term.op.kind is Kind.MATCH or not is_of_theories(term.sort) or _is_special(term) for term in terms
+    ):
         return None, False
     return list(nodes_of(terms)), any(term.variables for term in terms)
 

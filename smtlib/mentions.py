@@ -31,9 +31,8 @@ _DECLARING = frozenset(
 )
 _CODATATYPES = frozenset(("declare-codatatype", "declare-codatatypes"))
 _OF_DATATYPES = _CODATATYPES | {"declare-datatype", "declare-datatypes"}
-# Operators that all solvers have, and that are in no theory of the standard; and the reverse.
-_IN_NO_STANDARD = frozenset(("^", "bvredor", "bvredand"))
-_STANDARD = frozenset(("divisible",))
+# It is in the standard, though not all solvers have it.
+_RARE = frozenset(("divisible",))
 _PRODUCTS = frozenset(("*", "/", "div", "mod"))
 # Applied to numbers, they give a number.
 _OF_NUMBERS = _PRODUCTS | {"-", "+", "to_real"}
@@ -152,9 +151,7 @@ def _parts(tokens: Sequence[str]) -> set[str]:
 def _extensions() -> frozenset[str]:
     """The operators and sorts that are in no theory of the standard."""
     theories = default_theories()
-    foreign = {t.name for t in theories.theories.values() if t.extension} | {"Sequences"}
-    found = {s.name for s in theories.sorts.values() if s.theory in foreign or s.only}
-    for name, ranks in theories.functions.items():
-        if all(rank.theory in foreign or rank.only for rank in ranks):
-            found.add(name)
-    return frozenset(found | _IN_NO_STANDARD) - _STANDARD
+    sorts = {name for name, sort in theories.sorts.items() if not theories.is_standard(sort)}
+    ranks = theories.functions.items()
+    functions = {name for name, found in ranks if not any(map(theories.is_standard, found))}
+    return frozenset(sorts | functions) - _RARE

@@ -22,13 +22,13 @@ from smtlib.signature import Signature, SortPattern, SortSymbol, read_sort_patte
 from smtlib.sorts import BOOL, Sort
 
 _ASSOCIATIVITY = (":left-assoc", ":right-assoc", ":chainable", ":pairwise")
-_MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity", ":bare")
+_MARKS = (":open", ":hard", ":doubtful", ":neutral", ":identity", ":bare", ":nonstandard")
 _FLAGS = (*_ASSOCIATIVITY, *_MARKS, ":as", ":extension", ":guarded", ":read-only")
 _OF_FUNCTIONS = (*_ASSOCIATIVITY, *_MARKS, *":as :min :where :only :was :weight :values :note".split())
 _OF_SORTS = (":where", ":only")
 _OF_THEORIES = (
-    ":about :sorts :abbreviations :funs :combines :needs :weight :extension :guarded :read-only".split()
-)
+    ":about :sorts :abbreviations :funs :combines :needs :weight :nonstandard :extension :guarded :read-only"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Theory:
     """The attributes of a whole theory.
 
     ``combines`` names the theories between which it converts, ``needs`` those that it is used with,
-    ``weight`` says how often to draw it. An ``extension`` is not in SMT-LIB or most solvers; a ``guarded``
-    theory is used only in formulas that already use it.
+    ``weight`` says how often to draw it. What is ``nonstandard`` is in no theory of SMT-LIB; an ``extension``
+    is not in most solvers either. A ``guarded`` theory is used only in formulas that already use it.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Theory:
     combines: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     weight: float = 1.0
+    nonstandard: bool = False
     extension: bool = False
     guarded: bool = False
 
@@ -103,6 +104,15 @@ class Theories:
         for group in self.functions.values():
             yield from group
 
+    def is_common(self, signature: Signature) -> bool:
+        """Whether all solvers have it."""
+        return not signature.only and not self.theories[signature.theory].extension
+
+    def is_standard(self, declared: Signature | SortSymbol) -> bool:
+        """Whether it is in a theory of SMT-LIB, and all solvers have it."""
+        is_marked = declared.name in self.marked(":nonstandard")
+        return not declared.only and not is_marked and not self.theories[declared.theory].nonstandard
+
     def marked(self, mark: str) -> Set[str]:
         """The functions with a rank that has this mark, such as ``:open``."""
         return self._marked.get(mark, frozenset())
@@ -139,6 +149,7 @@ class Theories:
             combines=_names(parts.get(":combines", ())),
             needs=_names(parts.get(":needs", ())),
             weight=_weight(parts),
+            nonstandard=":nonstandard" in parts or ":extension" in parts,
             extension=":extension" in parts,
             guarded=":guarded" in parts,
         )
@@ -273,3 +284,10 @@ def load_theories(extra: Iterable[Path] = ()) -> Theories:
 def default_theories() -> Theories:
     """The shipped theories, loaded once."""
     return load_theories()
+
+
+@lru_cache(maxsize=1)
+def common_functions() -> frozenset[str]:
+    """The functions of the shipped theories that all solvers have."""
+    theories = default_theories()
+    return frozenset(s.name for s in theories.signatures() if theories.is_common(s))

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.questions import is_standard
+from generator.questions import is_of_theories
 from generator.seeds.halves import Half, Place
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.source import Seed
@@ -82,7 +82,7 @@ def _shareable(half: Half) -> Iterator[Declaration]:
     for constant in half.occurrences:
         # A formula may declare lists of its own.
         own = any(sort.name in half.sort_names for sort in subsorts(constant.result))
-        if not own and is_standard(constant.result):
+        if not own and is_of_theories(constant.result):
             yield constant
 
 

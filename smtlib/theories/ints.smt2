@@ -21,7 +21,7 @@
   (< Int Bool :only (z3) :note "one argument")
   (>= Int Bool :only (z3) :note "one argument")
   (> Int Bool :only (z3) :note "one argument")
-  (^ Int Int Int :open :weight 0.2 :values (1) :was (**) :note "not in SMT-LIB; cvc5 solves it for constant exponents only")
+  (^ Int Int Int :open :weight 0.2 :values (1) :was (**) :nonstandard :note "cvc5 solves it for constant exponents only")
   ((_ divisible n) Int Bool :where (> n 0) :only (cvc5))
   (rem Int Int Int :open :weight 0.4 :only (z3))
   (div_total Int Int Int :only (cvc5) :note "zero where the divisor is zero")

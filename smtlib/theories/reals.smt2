@@ -20,6 +20,6 @@
   (>= Real Bool :only (z3) :note "one argument")
   (> Real Bool :only (z3) :note "one argument")
   (abs Real Real :note "not in SMT-LIB")
-  (^ Real Real Real :open :weight 0.2 :values (1) :note "not in SMT-LIB; cvc5 solves it for constant exponents only")
+  (^ Real Real Real :open :weight 0.2 :values (1) :nonstandard :note "cvc5 solves it for constant exponents only")
   (/_total Real Real Real :only (cvc5) :note "zero where the divisor is zero")
  ))

@@ -2,6 +2,7 @@
 ; The entries for strings come first: a sequence of Unicode is a String.
 (theory Sequences
  :about "Sequences over any sort"
+ :nonstandard
  :needs (Ints)
  :sorts ((Seq 1))
  :funs (

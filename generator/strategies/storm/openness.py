@@ -11,7 +11,7 @@ gives the terms their values. Per function:
 - ``fp.rem``: fixed, but z3 and cvc5 have had it wrong; left out, for a wrong value is a false alarm.
 - Equality of arrays over a finite (or uninterpreted) index sort: z3 compares defaults that no index reads;
   left out, as is all else that compares arrays: function arguments, indices.
-- What is not in the standard (``^``, transcendental functions, sets, bags ...) is left out.
+- ``^`` and what not all solvers have (transcendental functions, sets, bags ...) are left out.
 - Recursive functions are axioms that the model may not meet; left out.
 
 Bit-vector division by zero, ``str.at`` out of bounds and the like are fixed by the standard and used.
@@ -26,6 +26,7 @@ from generator.seeds.script import SeedScript, once_per_seed
 from smtlib import Kind, Sort, Term, default_theories, postorder
 from smtlib.commands import RECURSIVE
 from smtlib.sorts import subsorts
+from smtlib.theory import common_functions
 
 _PARTIAL = frozenset(("div", "mod", "/"))
 
@@ -73,8 +74,8 @@ class Openness:
         if op.kind is Kind.OPERATOR:
             if op.name in _not_valued():
                 return f"open or not standard: {op.name}"
-            if op.name not in _standard():
-                return "not standard"
+            if op.name not in common_functions():
+                return "not in all solvers"
             compared = term.args[1:2] if op.name in _READS_ARRAYS else term.args
             if op.name not in ("const", "ite") and not all(self._is_comparable(a.sort) for a in compared):
                 return "compares arrays"
@@ -196,18 +197,9 @@ def open_functions(script: SeedScript) -> frozenset[str]:
         if op.name in _PARTIAL:
             if not _divides_by_number(term):
                 found.add(op.name)
-        elif op.name in _not_valued() or op.name not in _standard():
+        elif op.name in _not_valued() or op.name not in common_functions():
             found.add(op.name)
     return frozenset(found)
-
-
-@cache
-def _standard() -> frozenset[str]:
-    """The functions of SMT-LIB, and of what all solvers have."""
-    theories = default_theories()
-    return frozenset(
-        s.name for s in theories.signatures() if not s.only and not theories.theories[s.theory].extension
-    )
 
 
 @cache

@@ -325,12 +325,12 @@ class _Problem:
             if len(members) > 1:
                 lines.append(f"(assert (distinct {' '.join(members)}))\n")
         for declaration, value in zip(self.constants, reply["constants"], strict=True):
-            if not _is_standard(value):
+            if not _is_smtlib(value):
                 return "not asked: a value that only z3 can write"
             lines.append(f"(assert (= {declaration.name} {value}))\n")
         by_name = {d.name.strip("|"): d for d in self.functions}
         for name, table in reply["interpretations"].items():
-            if table is None or not all(_is_standard(t) for t in _texts(table)):
+            if table is None or not all(_is_smtlib(t) for t in _texts(table)):
                 return "not asked: a function that only z3 can write"
             # The points alone: what the function is elsewhere matters to no valued term but one that z3
             # reads the default for, and that only makes cvc5 freer.
@@ -348,7 +348,7 @@ class _Problem:
         return lines
 
 
-def _is_standard(text: str) -> bool:
+def _is_smtlib(text: str) -> bool:
     """Whether z3's text for a value is SMT-LIB."""
     return not any(word in text for word in ("root-obj", "as-array", "lambda", "(_ Char"))
 

@@ -234,9 +234,8 @@ def _signatures(sort: Sort) -> list[tuple[Signature, int]]:
     found = _contexts.get(sort)
     if found is None:
         found = _contexts[sort] = []
-        theories = common_theories()
-        for signature in theories.signatures():
-            if theories.theories[signature.theory].extension or signature.name in _UNFIT or signature.indices:
+        for signature in common_theories().signatures():
+            if signature.name in _UNFIT or signature.indices:
                 continue
             if signature.needs_as or any(p.is_parameter for p in signature.params[:1]):
                 continue

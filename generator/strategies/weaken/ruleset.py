@@ -275,10 +275,10 @@ def read_rules(text: str, source: str, theories: Theories) -> Iterator[Rule]:
 
 @lru_cache(maxsize=1)
 def common_theories() -> Theories:
-    """The shipped theories without what only one solver knows: what rules are built of."""
+    """The shipped theories without what not all solvers have: what rules are built of."""
     theories = load_theories()
     for name, signatures in list(theories.functions.items()):
-        theories.functions[name] = [s for s in signatures if not s.only]
+        theories.functions[name] = [s for s in signatures if theories.is_common(s)]
     return theories
 
 
