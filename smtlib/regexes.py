@@ -159,11 +159,15 @@ def characters(*regexes: Regex) -> list[str]:
     return sorted(found)
 
 
+class Undecided(Exception):
+    """It would take too long to find out."""
+
+
 def difference(first: Regex, second: Regex, most: int = 300) -> str | None:
     """A shortest string that matches only one of the two; None if there is none.
 
-    Hopcroft and Karp's method on derivatives: pairs are followed until none is new. It gives up, with None,
-    after ``most`` pairs.
+    Hopcroft and Karp's method on derivatives: pairs are followed until none is new. Raises Undecided after
+    ``most`` pairs.
     """
     alphabet = characters(first, second)
     seen = {(first, second)}
@@ -179,4 +183,6 @@ def difference(first: Regex, second: Regex, most: int = 300) -> str | None:
                     seen.add(pair)
                     following.append((text + character, *pair))
         level = following
+    if level:
+        raise Undecided
     return None

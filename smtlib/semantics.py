@@ -33,7 +33,7 @@ WIDEST = 1 << 12
 
 
 class IllTyped(Exception):
-    """Arguments that the operator is not defined for: the term is not well sorted."""
+    """Arguments that the operator is not defined for: the term is not well sorted, or has no value here."""
 
 
 class Bits(NamedTuple):
@@ -91,8 +91,11 @@ def _equal(*values: Value) -> bool:
     for value in values[1:]:
         same_sort(values[0], value)
         if isinstance(value, Regex):
-            if regexes.difference(values[0], value) is not None:
-                return False
+            try:
+                if regexes.difference(values[0], value) is not None:
+                    return False
+            except regexes.Undecided:
+                raise IllTyped from None
         elif value != values[0]:
             return False
     return True

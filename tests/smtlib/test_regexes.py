@@ -9,6 +9,7 @@ import pytest
 
 from smtlib import regexes
 from smtlib.regexes import ALL, ALL_CHARACTERS, EMPTY, NONE, Regex, concat, inter, literal, loop, star, union
+from smtlib.semantics import MEANINGS, IllTyped
 
 A, B = literal("a"), literal("b")
 WORDS = ["".join(letters) for length in range(5) for letters in product("ab", repeat=length)]
@@ -51,3 +52,11 @@ def test_the_same_words_match_as_in_python(regex: Regex, pattern: str) -> None:
 def test_the_shortest_word_that_tells_two_apart(first: Regex, second: Regex, word: str | None) -> None:
     assert regexes.difference(first, second) == word
     assert (regexes.difference(second, first) is None) == (word is None)
+
+
+def test_long_ones_are_not_compared() -> None:
+    long = concat(*[A] * 400)
+    with pytest.raises(regexes.Undecided):
+        regexes.difference(long, concat(long, A))
+    with pytest.raises(IllTyped):
+        MEANINGS["="](long, concat(long, A))
