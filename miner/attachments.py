@@ -278,8 +278,12 @@ def _zip(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]
             plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
             if member.is_dir() or member.flag_bits & 1 or not plain or not _is_worth(member.filename):
                 continue
-            with archive.open(member) as file:
-                yield member.filename, _drain(file.read, budget)
+            try:
+                with archive.open(member) as file:
+                    content = _drain(file.read, budget)
+            except (zipfile.BadZipFile, zlib.error, EOFError):
+                continue  # the others may be whole
+            yield member.filename, content
 
 
 def _tar(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:

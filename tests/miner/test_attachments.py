@@ -177,6 +177,12 @@ def test_archives_are_taken_apart(name: str, data: bytes, names: list[str]) -> N
     assert read(name, data) == [(inner, SCRIPT) for inner in names]
 
 
+def test_a_damaged_member_of_an_archive_is_skipped() -> None:
+    data = zipped({f"{name}.smt2": name.encode() for name in "abc"}, zipfile.ZIP_STORED)
+    data = data.replace(b"b.smt2b", b"b.smt2x")  # not what the checksum says
+    assert read("a.zip", data) == [("a.zip/a.smt2", "a"), ("a.zip/c.smt2", "c")]
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_all_streams_of_a_file_are_read(pack: Callable[[bytes], bytes]) -> None:
     half = len(SCRIPT) // 2
