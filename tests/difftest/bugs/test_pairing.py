@@ -140,7 +140,7 @@ def test_what_no_pair_is_verified_of_has_a_reason() -> None:
     assert why(examine(lambda n, _: ("timeout", None))[0]) == "undecided"
     assert why(examine(lambda n, _: None)[0]) == "undecided"
     assert why(examine(lambda n, _: OK, solver="opensmt")[0]) == "no-releases"
-    assert why(examine(lambda n, _: OK, text='(include "a.smt2")\n(check-sat)\n')[0]) == "names-a-file"
+    assert why(examine(lambda n, _: OK, text='(include "/a.smt2")\n(check-sat)\n')[0]) == "names-a-file"
 
 
 def test_formulas_that_time_out_everywhere_take_few_runs() -> None:
