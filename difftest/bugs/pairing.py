@@ -19,7 +19,7 @@ from difftest.bugs.symptoms import Symptom, disputed_check, plain_symptoms
 from difftest.bugs.truth import find_truth
 from difftest.triage.classes import class_of
 from difftest.triage.key import Key
-from difftest.triage.kinds import State, Subject
+from difftest.triage.kinds import State
 from difftest.triage.release_search import ReleaseSearch, position
 from smtlib.mentions import theories_in
 from solvers.option_file import OptionClass
@@ -157,7 +157,7 @@ class Case:
 
     def _settle(self, symptom: Symptom, releases: Sequence[str]) -> dict[str, State]:
         """The states of releases: of enough of them to know the pair, or of all of them."""
-        search = ReleaseSearch(self._subject(symptom))
+        search = ReleaseSearch(lambda release: symptom.state(self.look(release)))
         known = {release: symptom.state(self.look(release)) for release in [*self.runs]}
         search.states.update({release: str(state) for release, state in known.items()})
         affected = [place for place, release in enumerate(releases) if known.get(release) is State.AFFECTED]
@@ -191,13 +191,6 @@ class Case:
                 self.runs[release] = longer
                 found[release] = symptom.state(longer)
         return found
-
-    def _subject(self, symptom: Symptom) -> Subject:
-        trigger = self.trigger
-        return Subject(
-            *(trigger.solver, trigger.solver, "", "formula.smt2", trigger.text),
-            lambda release: symptom.state(self.look(release)),
-        )
 
     def _is_steady(
         self, symptom: Symptom, releases: Sequence[str], pair: tuple[str, str], states: dict[str, State]

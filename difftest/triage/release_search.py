@@ -129,10 +129,10 @@ def search(
     finished, states = _read_cache(folder, digest)
     if finished is not None and not again:
         return finished
-    under_way = ReleaseSearch(subject, {} if again else states, on_try)
+    under_way = ReleaseSearch(subject.look, {} if again else states, on_try)
     releases = _known_releases(subject.family)
     try:
-        report = _search_both_ways(under_way, releases)
+        report = _search_both_ways(subject, under_way, releases)
     except BaseException:  # Ctrl-C, too
         if finished is None:
             put_text(folder / BISECTED, kept_states(subject.text, under_way.states))
@@ -186,9 +186,9 @@ class Enough(Exception):
 
 @dataclass(slots=True)
 class ReleaseSearch:
-    """Tries releases, each once: at most ``most`` that run, and none after the time ``end``."""
+    """Tries releases, each once, by ``look``: at most ``most`` that run, and none after the time ``end``."""
 
-    subject: Subject
+    look: Callable[[str], State]
     states: dict[str, str] = field(default_factory=dict)
     on_try: Callable[[int, int], None] = lambda done, most: None
     most: int | None = None
@@ -200,7 +200,7 @@ class ReleaseSearch:
             ran = sum(state != State.SKIPPED for state in self.states.values())
             if (self.most is not None and ran >= self.most) or time.monotonic() > self.end:
                 raise Enough
-            self.states[release] = str(self.subject.look(release))
+            self.states[release] = str(self.look(release))
             self.on_try(len(self.states), 0)
         return State(self.states[release])
 
@@ -249,9 +249,8 @@ class ReleaseSearch:
         return affected, len(way)
 
 
-def _search_both_ways(under_way: ReleaseSearch, releases: Sequence[str]) -> BisectReport:
+def _search_both_ways(subject: Subject, under_way: ReleaseSearch, releases: Sequence[str]) -> BisectReport:
     """Search from the subject's release to the oldest and to the newest."""
-    subject = under_way.subject
     start = position(releases, subject.release)
     own = releases[start]
     # Where a run did not show what not every run does, the next may.
@@ -284,7 +283,7 @@ def look_back(subject: Subject, most: int, seconds: float) -> LookBack:
 
     Where none can be asked (no network), the only sentence says so.
     """
-    under_way = ReleaseSearch(subject, most=most, end=time.monotonic() + seconds)
+    under_way = ReleaseSearch(subject.look, most=most, end=time.monotonic() + seconds)
     first, is_complete, problem = None, False, ""
     try:
         releases = _known_releases(subject.family)
