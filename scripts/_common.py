@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from base.errors import ExhumeError, Exit  # noqa: E402
 from solvers.errors import SolverMissing  # noqa: E402
 from solvers.specs import find_solver  # noqa: E402
 
@@ -24,6 +27,20 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser of options whose help begins with the docstring of a script, as it is written there."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def run_main(main: Callable[[], int | None]) -> NoReturn:
+    """Run a script's ``main``; what is wrong with what it was given is one line."""
+    try:
+        sys.exit(main())
+    except ExhumeError as problem:
+        said, code = str(problem), problem.exit_code
+    except OSError as problem:
+        if problem.filename is None:
+            raise
+        said, code = f"{problem.filename}: {problem.strerror}", Exit.USAGE
+    print(f"{Path(sys.argv[0]).name}: {said}", file=sys.stderr)
+    sys.exit(code)
 
 
 SYSTEM = "/usr/bin:/usr/local/bin"
@@ -44,6 +61,12 @@ def packaged(name: str, options: str = "--check-models --incremental", path: str
     if version not in said.split():
         raise SolverMissing(f"{program} here is not {version}: {said}")
     return spec
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and its ended children."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def json_lines(file: Path) -> list[dict[str, Any]]:

@@ -27,32 +27,32 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import duckdb
+from typer import BadParameter
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from _common import packaged  # noqa: E402, F401 (for the experiments)
+from _common import ROOT, packaged, run_main  # noqa: F401 (for the experiments)
+from _common import parser_of as plain_parser
 
-from base.errors import ExhumeError  # noqa: E402
-from base.files import new_file, put_json  # noqa: E402
-from base.locks import lock_folder, locked  # noqa: E402
-from corpus.store import Corpus, sql_text  # noqa: E402
-from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer  # noqa: E402
-from difftest.bugs.statistics import Comparison, Fuzzer, compare  # noqa: E402
-from difftest.campaign.stored import read_campaign  # noqa: E402
-from difftest.errors import DifftestError  # noqa: E402
-from difftest.triage.classes import class_of  # noqa: E402
-from difftest.triage.folder import FindingFolder  # noqa: E402
-from difftest.triage.key import Key, count_under  # noqa: E402
-from difftest.triage.store import folders_of  # noqa: E402
-from exhume.commands.options import parse_duration  # noqa: E402
-from exhume.pages.plots import Plot  # noqa: E402
-from exhume.pages.rendering import write_html  # noqa: E402
-from exhume.screens.console import say  # noqa: E402
-from exhume.screens.interrupt import stop_on_interrupt  # noqa: E402
+from base.files import new_file, put_json
+from base.locks import lock_folder, locked
+from corpus.store import Corpus, sql_text
+from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer
+from difftest.bugs.statistics import Comparison, Fuzzer, compare
+from difftest.campaign.stored import read_campaign
+from difftest.errors import DifftestError
+from difftest.triage.classes import class_of
+from difftest.triage.folder import FindingFolder
+from difftest.triage.key import Key, count_under
+from difftest.triage.store import folders_of
+from exhume.commands.options import parse_duration
+from exhume.pages.plots import Plot
+from exhume.pages.rendering import write_html
+from exhume.screens.console import say
+from exhume.screens.interrupt import stop_on_interrupt
 
 EXHUME = (
     sys.executable,
@@ -198,9 +198,8 @@ def _read_row(folder: Path) -> Row | None:
 
 
 @contextmanager
-def bounded(time_left: str | None) -> Iterator[tuple[threading.Event, float]]:
-    """An event that Ctrl-C sets, and the end of ``time_left`` (such as ``60m``); and the deadline itself."""
-    seconds = parse_duration(time_left) if time_left else None
+def bounded(seconds: float | None) -> Iterator[tuple[threading.Event, float]]:
+    """An event that Ctrl-C sets, and the end of ``seconds``; and the deadline itself."""
     with stop_on_interrupt() as stop:
         timer = threading.Timer(seconds or 0, stop.set)
         timer.daemon = True
@@ -532,11 +531,19 @@ def _cell(value: Any) -> Any:
 
 def parser_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser with the options that all experiments have; its help begins with a script's docstring."""
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = plain_parser(doc)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the experiment")
-    parser.add_argument("--time-left", metavar="TIME", help="end after this time, such as 60m")
+    parser.add_argument("--time-left", type=duration, metavar="TIME", help="end after this time, such as 60m")
     parser.add_argument("--json", action="store_true", help="print the rows as one JSON document")
     return parser
+
+
+def duration(text: str) -> float:
+    """The type of an option such as ``60m``."""
+    try:
+        return parse_duration(text)
+    except BadParameter as problem:
+        raise argparse.ArgumentTypeError(problem.message) from problem
 
 
 def positive(text: str) -> float:
@@ -545,15 +552,6 @@ def positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError("expected a number above 0")
     return number
-
-
-def run(main: Callable[[], int]) -> NoReturn:
-    """Run a script's ``main``; what is wrong with what it was given is one line."""
-    try:
-        sys.exit(main())
-    except ExhumeError as problem:
-        print(f"{Path(sys.argv[0]).name}: {problem}", file=sys.stderr)
-        sys.exit(problem.exit_code)
 
 
 def named(text: str) -> tuple[str, tuple[str, ...]]:
