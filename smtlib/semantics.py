@@ -30,6 +30,8 @@ Meaning: TypeAlias = Callable[..., Value]
 
 WIDEST = 1 << 12
 """Bit-vectors with more bits have no value here."""
+# Numbers with more digits are not turned into strings, nor strings into them.
+_MOST_DIGITS = 4000
 
 
 class IllTyped(Exception):
@@ -224,7 +226,7 @@ def _overflows(meaning: Callable[[int, int], int], *, signed: bool) -> Meaning:
 
 
 def _concat(first: Bits, second: Bits) -> Bits:
-    require(type(first) is Bits and type(second) is Bits)
+    require(type(first) is Bits and type(second) is Bits and first.width + second.width <= WIDEST)
     return Bits(first.value << second.width | second.value, first.width + second.width)
 
 
@@ -427,6 +429,18 @@ def _is_digits(text: str) -> bool:
     return bool(text) and all("0" <= character <= "9" for character in text)
 
 
+def _to_int(text: str) -> int:
+    if not _is_digits(text):
+        return -1
+    require(len(text) <= _MOST_DIGITS)
+    return int(text)
+
+
+def _from_int(value: int) -> str:
+    require(value < 10**_MOST_DIGITS)
+    return str(value) if value >= 0 else ""
+
+
 def _looped(*values: Value) -> Regex:
     least, most, part = values if len(values) == 3 else (values[0], values[0], values[1])
     require(type(part) is Regex and least >= 0 and 0 <= most < 100)
@@ -436,8 +450,8 @@ def _looped(*values: Value) -> Regex:
 _STRINGS: dict[str, Meaning] = {
     "str.<": _of(str, _chain(operator.lt)),
     "str.<=": _of(str, _chain(operator.le)),
-    "str.to_int": _of(str, lambda text: int(text) if _is_digits(text) else -1),
-    "str.from_int": _of(int, lambda value: str(value) if value >= 0 else ""),
+    "str.to_int": _of(str, _to_int),
+    "str.from_int": _of(int, _from_int),
     "str.to_code": _of(str, lambda text: ord(text) if len(text) == 1 else -1),
     "str.from_code": _of(int, lambda code: chr(code) if 0 <= code <= regexes.LAST_CHARACTER else ""),
     "str.is_digit": _of(str, lambda text: len(text) == 1 and _is_digits(text)),

@@ -164,7 +164,7 @@ class Refuter:
             return None
         try:
             return self._written(MEANINGS[_head(term)](*values), term.sort)
-        except (IllTyped, TypeError, AttributeError):
+        except (IllTyped, TypeError, AttributeError, ValueError):  # the last: of too many digits
             return None
 
     def _written(self, value: Meant, sort: Sort) -> Term:

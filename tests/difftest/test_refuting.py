@@ -138,6 +138,12 @@ def test_of_what_is_not_known_nothing_is_said(one: str, other: str) -> None:
     assert not refuted(f"(distinct {one} {other})")
 
 
+def test_of_too_many_digits_nothing_is_said() -> None:
+    number, bits = "9" * 3000, "#b" + "1" * 8000
+    assert not refuted(f"(= (* {number} {number}) 0)")
+    assert not refuted(f"(= (concat {bits} {bits}) (concat {bits} {bits}))")
+
+
 def test_constants_and_variables_are_what_an_equation_says() -> None:
     assert refuted("(= a 3)", "(= b (+ 1 2))", "(distinct (f a) (f b))")
     assert refuted("(and (= a b) (distinct (f b) (f a)))")

@@ -67,9 +67,12 @@ def test_arrays_that_are_equal_are_stored_alike() -> None:
         ("str.++", ("a", ())),
         ("ite", (1, 2, 3)),
         ("int_to_bv", (0, 3)),
+        ("concat", (Bits(0, 4096), Bits(0, 1))),
+        ("str.to_int", ("9" * 5000,)),
+        ("str.from_int", (10**5000,)),
     ],
 )
-def test_terms_that_are_not_well_sorted(name: str, arguments: tuple[Value, ...]) -> None:
+def test_terms_that_are_not_well_sorted_or_too_large(name: str, arguments: tuple[Value, ...]) -> None:
     with pytest.raises(IllTyped):
         MEANINGS[name](*arguments)
 
