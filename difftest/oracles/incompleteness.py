@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from difftest.oracles.releases import has_older_release, older_pairs
 from solvers.running.outcomes import Outcome
+from solvers.specs import Solver
 
 # An unknown that the formula's own limits bring about says nothing.
 LIMITED = re.compile(
@@ -19,8 +21,7 @@ def look(seen: Observation) -> list[Candidate]:
     such release.
     """
     found: dict[str, Candidate] = {}
-    pairs = older_pairs(seen.trusted) if not LIMITED.search(seen.text) else ()
-    for newer, older in pairs:
+    for newer, older in _pairs(seen):
         verdict, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if verdict.outcome is not Outcome.UNKNOWN or not newer.unknown_is_telling or newer.name in found:
             continue
@@ -40,13 +41,17 @@ def promises(seen: Observation, seconds: float) -> bool:
     """Whether one of two releases ran out of time, the newer one where the older one answered, or the older
     one where the newer one does not know.
     """
-    for newer, older in older_pairs(seen.trusted):
+    for newer, older in _pairs(seen):
         now, before = seen.verdicts[newer.name], seen.verdicts[older.name]
         if now.outcome is Outcome.TIMEOUT and before.is_decided:
             return True
         if now.outcome is Outcome.UNKNOWN and newer.unknown_is_telling and before.outcome is Outcome.TIMEOUT:
             return True
     return False
+
+
+def _pairs(seen: Observation) -> Iterable[tuple[Solver, Solver]]:
+    return older_pairs(seen.trusted) if not LIMITED.search(seen.text) else ()
 
 
 def _is_contradicted(seen: Observation, check: int, answer: str) -> bool:

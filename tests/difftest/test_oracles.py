@@ -30,6 +30,7 @@ from difftest.oracles import (
     hunting_oracles,
     oracles_in_turn,
     oracles_on,
+    promises,
     select,
 )
 from difftest.oracles import slowdown as slow
@@ -201,6 +202,10 @@ def test_what_is_no_incompleteness() -> None:
     assert names_of("incompleteness", [NEW, OTHER], a=unknown, b=sat) == []
     limited = f"(set-option :timeout 10){TEXT}"
     assert names_of("incompleteness", [NEW, OLD], limited, a=unknown, b=sat) == []
+    # More time would not show anything, either.
+    for text in (TEXT, limited):
+        seen = Observation(text, [NEW, OLD], {NEW.name: late, OLD.name: sat})
+        assert promises(seen, ["incompleteness"], 10.0) == (text == TEXT)
     # The old answer was wrong: to give it up is no loss.
     unsat = verdict(Outcome.OK, "unsat")
     assert names_of("incompleteness", [NEW, OLD, OTHER], a=unknown, b=sat, c=unsat) == []
