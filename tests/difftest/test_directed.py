@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import random
+import time
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -94,6 +98,13 @@ def test_only_what_differs_is_a_change(tmp_path: Path) -> None:
 def test_hostile_sources_end(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "_SECONDS", 0.5)
     assert "" in functions_of(piece.encode("latin-1") * 20_000)
+
+
+def test_a_busy_machine_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"void f() { g(); }\n" * 20_000
+    clock = SimpleNamespace(monotonic=partial(next, count(0, 100)), thread_time=time.thread_time)
+    monkeypatch.setattr(changes, "time", clock)
+    assert functions_of(text)["f"].total() == 20_000
 
 
 def test_what_is_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
