@@ -145,13 +145,14 @@ class Host:
 
 
 def moment(record: Mapping[str, Any], *keys: str) -> datetime | None:
-    """The time under the first of some keys that has one, as naive UTC; None if it is not a valid time."""
+    """The time under the first of some keys that has one, as naive UTC; None if it is not a valid time.
+
+    A time without a zone is UTC.
+    """
     text = text_in(record, *keys)
     try:
         found = datetime.fromisoformat(text.removesuffix("Z"))
-        if text.endswith("Z") and found.tzinfo is None:
-            return found
-        return found.astimezone(UTC).replace(tzinfo=None)
+        return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
     except (ValueError, OverflowError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import datetime
 from importlib import resources
@@ -12,6 +13,7 @@ import pytest
 
 from corpus.records import Comment, Issue
 from miner.extract import extract_issue
+from miner.hosts.host import moment
 from tests.miner.mining_help import GITHUB
 
 RECORD: dict[str, Any] = {
@@ -94,6 +96,21 @@ def test_what_is_no_issue_or_comment_is_read_as_nothing(record: dict[str, Any]) 
 def test_odd_types_are_read_as_absent() -> None:
     issue = read({"number": 1, "title": 3, "body": ["x"], "labels": "bug", "created_at": "yesterday"})
     assert (issue.title, issue.body, issue.labels, issue.created_at, issue.tracker) == ("", "", (), None, "")
+
+
+@pytest.mark.parametrize(
+    ("written", "hour"), [("10:00:00", 10), ("10:00:00Z", 10), ("10:00:00.250Z", 10), ("10:00:00+02:00", 8)]
+)
+def test_times_are_utc_whatever_the_zone_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, written: str, hour: int
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    found = moment({"created_at": f"2024-05-31T{written}"}, "created_at")
+    monkeypatch.undo()
+    time.tzset()
+    assert found is not None
+    assert (found.tzinfo, found.hour) == (None, hour)
 
 
 def test_a_comment_of_a_list_tells_its_issue_by_address() -> None:
