@@ -51,17 +51,16 @@ _FOURTH_ZERO = re.compile(r"^(\d+\.\d+\.\d+)\.0$")
 class BisectReport:
     """What a bisection found.
 
-    ``tried`` is in the order of the releases. ``first_affected`` is None if no release could be
-    determined; ``since_the_oldest`` says that the oldest one that runs here is affected already.
-    ``first_fixed`` is None if the newest is affected.
+    ``tried`` is in the order of the releases. ``since_the_oldest`` says that the oldest one that runs here is
+    affected already. ``first_fixed`` is None if the newest is affected.
     """
 
     solver: str
     release: str
     formula: str
-    first_affected: str | None
+    first_affected: str
     since_the_oldest: bool
-    last_affected: str | None
+    last_affected: str
     first_fixed: str | None
     tried: tuple[tuple[str, State], ...]
 

@@ -101,8 +101,8 @@ def edges_of(report: BisectReport) -> dict[str, State]:
     """The releases at the edges of what is affected: the affected and the free ones."""
     releases = [release for release, _ in report.tried]
     states = dict(report.tried)
-    edges = {name: State.AFFECTED for name in (report.first_affected, report.last_affected) if name}
-    before = releases[: releases.index(report.first_affected)] if report.first_affected else []
+    edges = dict.fromkeys((report.first_affected, report.last_affected), State.AFFECTED)
+    before = releases[: releases.index(report.first_affected)]
     free = [name for name in before if states[name] is State.FREE][-1:]
     return {**edges, **dict.fromkeys([*free, *filter(None, [report.first_fixed])], State.FREE)}
 

@@ -288,5 +288,5 @@ def _show_bisection(report: BisectReport) -> None:
     rows = [[release, str(state)] for release, state in report.tried]
     show_table(["release", "state"], rows)
     oldest = " or earlier (the oldest release that runs here)" if report.since_the_oldest else ""
-    out.print(f"first affected release: {report.first_affected or 'not known'}{oldest}")
+    out.print(f"first affected release: {report.first_affected}{oldest}")
     out.print(f"first fixed release: {report.first_fixed or 'none; the newest release is affected'}")
