@@ -69,6 +69,8 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
     manifest = read_manifest(folder)
     if path.exists():
         raise CorpusError(f"{path} exists already: name a new file", path)
+    if not path.parent.is_dir():
+        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}", path)
     with new_file(path, "part") as draft, closing(connect(draft, read_only=False)) as connection:
         schema.migrate(connection, path, manifest.schema)
         corpus = Corpus(path, connection, write=True)

@@ -75,6 +75,8 @@ def test_nothing_is_written_over(tmp_path: Path, path: Path) -> None:
         export_parquet(corpus, tmp_path / "new")
     with pytest.raises(CorpusError, match="exists already"):
         import_parquet(tmp_path / "new", path)
+    with pytest.raises(CorpusError, match=f"cannot create {tmp_path}/no/c: there is no folder"):
+        import_parquet(tmp_path / "new", tmp_path / "no" / "c")
 
 
 @pytest.mark.parametrize("manifest", [None, "{", "[]", '{"format": "other"}', '{"format": "exhume-corpus"}'])
