@@ -61,7 +61,7 @@ def _text(
     whole = script.text([term for term in script.assertions if term not in left_out])
     lines = [
         f"(set-option :opt.priority {chance.choice(_PRIORITIES)})",
-        *whole.splitlines()[:-1],
+        whole.removesuffix("\n(check-sat)\n"),
         *bounds,
         *goals,
         "(check-sat)",

@@ -51,6 +51,12 @@ def test_tests_are_well_sorted_and_name_an_oracle_in_turn(source: SeedSource, na
         assert ORACLES[test.judged_by].in_turn
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_hold_line_ends_of_unicode_stay_whole(name: str, tmp_path: Path) -> None:
+    text = "(declare-const |a\u0085b| Int)(declare-const c Int)(assert (< |a\u0085b| c 7))"
+    assert all(checked(test) for test in made_by(seeds_of([text], tmp_path), name, 5))
+
+
 def test_objectives_are_for_the_solvers_that_know_them(source: SeedSource) -> None:
     for test in made_by(source, "optimise"):
         assert test.only == ("z3",)
