@@ -191,6 +191,8 @@ def value_text(value: Value, sort: str) -> str:
         raise Unknown(repr(value))
     empty, unit, join = _COLLECTIONS[type(value)]
     units = [f"({unit} {value_text(part, sort.partition(' ')[2][:-1])})" for part in value]
+    if isinstance(value, frozenset):
+        units.sort()  # The order of a set differs from process to process.
     if not units:
         return f"(as {empty} {sort})"
     return units[0] if len(units) == 1 else f"({join} {' '.join(units)})"
@@ -205,8 +207,9 @@ _COLLECTIONS: Mapping[type, tuple[str, str, str]] = {
 def _array_text(value: ArrayValue, sort: str) -> str:
     index, _, element = sort.removeprefix("(Array ")[:-1].partition(" ")
     text = f"((as const {sort}) {value_text(value.default, element)})"
-    for at, stored in sorted(value.items, key=repr):
-        text = f"(store {text} {value_text(at, index)} {value_text(stored, element)})"
+    stores = [f"{value_text(at, index)} {value_text(stored, element)}" for at, stored in value.items]
+    for stored in sorted(stores):
+        text = f"(store {text} {stored})"
     return text
 
 

@@ -11,7 +11,9 @@ from generator import SeedSource, StrategyInputs, StrategySettings, make_strateg
 from generator.errors import GenerationError
 from generator.rewriting.instances import printed_rules
 from generator.rewriting.rules import read_rules
+from generator.rewriting.script import value_text
 from generator.strategies.rewrites import Rewrites
+from smtlib.semantics import ArrayValue
 from tests.generator.small import formulas, seeds_of
 from tests.generator.strategies.test_typefuzz import is_shared
 
@@ -88,3 +90,15 @@ def test_a_solver_that_prints_no_rules_is_one_clear_line(
     with pytest.raises(GenerationError, match="prints no rewrite rules"):
         make_strategy("rewrites", None, StrategySettings(), source)
     printed_rules.cache_clear()
+
+
+def test_the_text_of_a_set_follows_its_elements_alone() -> None:
+    one, other = frozenset((0, 8)), frozenset((8, 0))
+    assert [*one] != [*other]
+    text = "(set.union (set.singleton 0) (set.singleton 8))"
+    assert value_text(one, "(Set Int)") == value_text(other, "(Set Int)") == text
+    texts = {
+        value_text(ArrayValue(0, frozenset(((a, 1), (b, 2)))), "(Array (Set Int) Int)")
+        for a, b in ((one, frozenset((5,))), (other, frozenset((5,))))
+    }
+    assert len(texts) == 1
