@@ -94,13 +94,13 @@ class Expander:
 
 def _rename_binders(table: TermTable, root: Term, number: int) -> Term:
     """``root`` with its bound variables consistently renamed, so that they cannot capture a variable of an
-    argument.
+    argument: no variable that was read has NUL in its name.
     """
     order = list(postorder([root]))
     bound = {v for term in order for v in term.bound}
     if not bound:
         return root
-    new = {v: table.variable(with_ending(v.op.name, f"!d{number}"), v.sort) for v in bound}
+    new = {v: table.variable(with_ending(v.op.name, f"\0{number}"), v.sort) for v in bound}
     for term in order:
         if term in new:
             continue

@@ -182,6 +182,14 @@ def test_defined_functions_are_expanded_without_capture() -> None:
     assert body(first) == "(> x0 (+ x1 1))" and body(second) == "(> x0 9)"
 
 
+def test_no_name_in_a_script_is_that_of_an_expanded_variable() -> None:
+    (atom,) = taken_apart(
+        "(forall ((y!d0 Int) (y!0 Int)) (g y!d0 y!0))",
+        "(define-fun g ((x Int) (z Int)) Bool (exists ((y Int)) (> y x z)))",
+    ).atoms
+    assert body(atom) == "(> x0 x1 x2)"
+
+
 def test_recursive_functions_come_with_the_atom() -> None:
     recursive = """(declare-fun h (Int) Int)
         (define-fun-rec sum ((n Int)) Int (ite (<= n 0) (h 0) (+ n (sum (- n 1)))))
