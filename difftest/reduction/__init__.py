@@ -1,1 +1,1 @@
-"""Findings made small: their formula, and the options they need."""
+"""Formulas of findings, made small."""

@@ -16,7 +16,7 @@ from solvers.running.script import Script
 
 QUICK_SECONDS = 2.0
 QUICK_CHECKS = 200
-"""Where time does not count."""
+"""The most checks of a quick reduction where time does not count."""
 OBJECTIVES = "objectives"
 """Stands in a key for the operators, if the bug needs something to be optimised."""
 

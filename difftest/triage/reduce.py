@@ -105,9 +105,9 @@ def reduce(
     """Reduce a finding (its folder), or what is wrong with ``solvers`` on a file.
 
     Writes ``reduced.smt2`` into the folder, or ``NAME.reduced.smt2`` beside the file (for a file: ``out``),
-    and brings a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it is
-    installed. ``tries``: a flaky finding has to show in two of N runs (None: in the first,
-    or as an earlier reduction of the finding said). Raises NotShown if the original does not show what it
+    and brings a finding's ``report.md`` and ``finding.json`` up to date. ``ddsmt=None`` uses ddSMT where it
+    is installed. ``tries``: a flaky finding has to show in two of N runs (None: in the first, or as an
+    earlier reduction of the finding said). Raises NotShown if the original does not show what it
     should. ``within`` is the runner of a hunt: closing it cuts the reduction short, and runs get less time.
     """
     source = target / ORIGINAL if target.is_dir() else target
