@@ -221,8 +221,8 @@ def use_core(core: int | None) -> None:
 
 
 def exhume(stop: threading.Event, *arguments: str) -> str:
-    """Run an exhume command; its standard output. Stopped if ``stop`` is set before it ends, DifftestError if
-    it fails.
+    """Run an exhume command; its standard output. Stopped if ``stop`` is set before it ends, DifftestError
+    with its exit code if it fails.
     """
     process = subprocess.Popen(
         [*EXHUME, *arguments],
@@ -242,7 +242,9 @@ def exhume(stop: threading.Event, *arguments: str) -> str:
                 raise Stopped from None
     if process.returncode not in (0, 1):
         last = problems.strip().rpartition("\n")[2]
-        raise DifftestError(f"exhume {shlex.join(arguments)}: exit code {process.returncode}: {last}")
+        failed = DifftestError(f"exhume {shlex.join(arguments)}: exit code {process.returncode}: {last}")
+        failed.exit_code = process.returncode
+        raise failed
     return said
 
 

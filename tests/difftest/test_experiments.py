@@ -30,6 +30,7 @@ from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case
 from difftest.bugs.records import BUNDLED, Benchmark, Bug, write_records
 from difftest.bugs.shelf import Shelf
+from difftest.errors import DifftestError
 from solvers.running.runner import Runner
 from solvers.specs import find_solver
 from tests.difftest.bugs.planted import Planted, trigger
@@ -233,6 +234,24 @@ def test_digests_name_contents(tmp_path: Path) -> None:
     assert one == other != third
     one, other, third = map(measuring.digest_of_corpus, corpora)
     assert one == other != third
+
+
+@pytest.mark.parametrize(("code", "failed"), [(2, "solvers"), (3, "generate")])
+def test_only_a_strategy_that_can_make_no_tests_is_left_out(tmp_path: Path, code: int, failed: str) -> None:
+    coverage = script("coverage")
+
+    def fails(_: threading.Event, command: str, *rest: str) -> str:
+        problem = DifftestError(command)
+        problem.exit_code = code
+        raise problem
+
+    experiment = coverage.Experiment(tmp_path, "build", (), 0, 2, 1.0, 1, threading.Event())
+    with (
+        patch.object(coverage, "learned_corpus", lambda *_: tmp_path),
+        patch.object(coverage, "exhume", fails),
+        pytest.raises(DifftestError, match=failed),
+    ):
+        experiment.measure(("--strategy", "fusion,storm"), {}, 1, tmp_path / "unit")
 
 
 def test_a_corpus_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
