@@ -1,4 +1,5 @@
-# Sourced by scripts/setup, scripts/demo and scripts/test: makes .venv once and brings it up to date.
+# Sourced by scripts/setup, demo, docs and test: makes .venv once and brings it up to date. Paths that these
+# are given are relative to the repository.
 # Everything installed is pinned in constraints.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,7 +22,8 @@ stamp=".venv/.installed"
 expected="$(cat pyproject.toml constraints.txt | cksum)"
 if [ ! -x .venv/bin/python ]; then
     python="$(find_python)"
-    "$python" -m venv .venv
+    # Without Debian's python3-venv it leaves a folder without pip.
+    "$python" -m venv .venv || { rm -rf .venv; exit 3; }
 fi
 if [ "$(cat "$stamp" 2>/dev/null || true)" != "$expected" ]; then
     echo "installing into .venv, which takes a few minutes ..." >&2
