@@ -58,6 +58,7 @@ _MOST_BARS = 24
 _MOST_COMBINATIONS = 20
 _WIDTH = 7.6
 _LABEL = 40
+_DIGITS = re.compile(r"(?<=[\s\"(-])(\d+\.\d)\d+")
 _NOT_IN_HTML = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>|\sxmlns(?::\w+)?=\"[^\"]*\"", re.S
 )
@@ -319,6 +320,6 @@ def _small(svg: str) -> str:
     used = set(re.findall(r"(?:url\(#|href=\"#)([^\")]+)", svg))
     svg = re.sub(r'\sid="([^"]*)"', lambda found: found[0] if found[1] in used else "", svg)
     # In tags alone: the text of a plot has releases such as 4.12.2.
-    svg = re.sub(r"(?<=[\s\"(-])(\d+\.\d)\d+(?=[^<>]*>)", r"\1", svg)
+    svg = re.sub(r"<[^<>]*>", lambda tag: _DIGITS.sub(r"\1", tag[0]), svg)
     svg = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", svg))
     return re.sub(r"<g>(<(?:path|use|text) [^<]*(?:/>|</text>))</g>", r"\1", svg)
