@@ -171,6 +171,8 @@ class Ledger:
             for kind in ("finding", "cause"):
                 if not isinstance(tables.get(kind, []), list):
                     raise ValueError(f"write each {kind} under [[{kind}]]")
+        except FileNotFoundError:
+            raise DifftestError(f"{file}: no such file") from None
         except (OSError, ValueError, RecursionError) as problem:
             raise DifftestError(f"{file}: not a ledger of findings: {problem}") from problem
         return cls(

@@ -52,7 +52,7 @@ def test_a_mark_with_names_is_one_of_the_cause(exhume: Any, place: Path) -> None
         (("--mark", f"{1:012x}", "--as", "fixed"), "name the release that fixed it with --at"),
         (("--mark", f"{1:012x}", "--as", "lost"), "'lost' is not one of"),
         (("--mark", f"{1:012x}", "--names", "op1,op2"), "does not mention all of op1, op2"),
-        (("--ledger", "none.toml"), "not a ledger of findings"),
+        (("--ledger", "none.toml"), "none.toml: no such file"),
     ],
 )
 def test_bad_marks_change_nothing(exhume: Any, place: Path, options: tuple[str, ...], said: str) -> None:
