@@ -16,7 +16,7 @@ from difftest.oracles.base import Observation
 from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
 from difftest.proofs.check import OUTCOMES, ProofCheck
 from difftest.triage.expectation import read_formula
-from exhume.commands.options import Json, RunLimit
+from exhume.commands.options import Json, RunLimit, parse_duration
 from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -36,8 +36,8 @@ def check_proof_command(
     ] = None,
     seconds: RunLimit = 10.0,
     per_proof: Annotated[
-        float, typer.Option("--time", metavar="SECONDS", help="Time limit to check one proof.", min=0.1)
-    ] = 60.0,
+        str, typer.Option("--time", metavar="DURATION", help="Time limit to check one proof: 90s, 5m.")
+    ] = "60s",
     json: Json = False,
 ) -> None:
     """Check the proofs that a solver gives, step by step.
@@ -46,6 +46,7 @@ def check_proof_command(
     each step imply its conclusion. The table says for each rule how many steps held, and how many could not
     be decided or expressed. Exit code 1: a step is wrong.
     """
+    time_limit = parse_duration(per_proof)
     own = find_solver(spec)
     if not gives_proofs(own):
         raise typer.BadParameter(f"{own.name} prints no proofs that can be checked", param_hint="--solver")
@@ -53,7 +54,7 @@ def check_proof_command(
     rows: list[tuple[Path, ProofCheck | str]] = []
     with Runner() as runner, progress("checking", json) as tick:
         for file in files:
-            rows.append((file, checked_proof(file, own, others, runner, seconds, per_proof)))
+            rows.append((file, checked_proof(file, own, others, runner, seconds, time_limit)))
             tick(len(rows), len(files))
     if json:
         print_json([{"file": str(file), **document_of(found)} for file, found in rows])

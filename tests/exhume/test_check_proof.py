@@ -20,7 +20,7 @@ def test_proofs_of_files_are_checked(exhume: Run, tmp_path: Path) -> None:
     assert first["rules"]["assume"] == {"held": 2}
     assert first["faults"] == []
     assert second["problem"] == "no proof: cvc5 says sat"
-    shown = exhume("check-proof", files[0], "--solver", "cvc5", "--checker", "z3").out
+    shown = exhume("check-proof", files[0], "--solver", "cvc5", "--checker", "z3", "--time", "30s").out
     assert "not expressible" in shown
     assert "a.smt2: " in shown
 
