@@ -52,7 +52,7 @@ class _Group(TyperGroup):
 app = typer.Typer(
     name="exhume",
     cls=_Group,
-    help="Mines past SMT solver bugs from issue trackers and generates new tests from them.\n\n"
+    help="Finds bugs in SMT solvers by learning from their issue trackers.\n\n"
     "Start with 'exhume demo'. With files of your own, 'exhume replay' runs solvers on them; 'exhume import',"
     " 'exhume learn' and 'exhume hunt' look for new bugs.\n\n"
     "Exit codes: 0 done, 1 findings, 2 usage or bad input, 3 something is missing on this machine,"

@@ -7,7 +7,6 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from difftest.oracles import ORACLES
 from difftest.triage.ledger import LEDGER
 
 LedgerFile = Annotated[
@@ -15,7 +14,7 @@ LedgerFile = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        help="Ledger of findings. Campaigns count what it lists, but do not report it."
+        help="Ledger of findings: what was reported before, and what became of it."
         f"  [default: {LEDGER}, if it exists]",
         show_default=False,
     ),
@@ -36,8 +35,8 @@ Oracles = Annotated[
     typer.Option(
         "--oracles",
         metavar="NAME,NAME",
-        help=f"Oracles to use, out of {', '.join(ORACLES)}. --oracles=-NAME,-NAME removes some from the"
-        " default.  [default: all that the solvers support]",
+        help="Oracles and relations to use, as docs/oracles.md describes them; an unknown name prints the list."
+        " --oracles=-NAME,-NAME removes some from the default.  [default: all that the solvers support]",
         show_default=False,
     ),
 ]

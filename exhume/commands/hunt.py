@@ -42,7 +42,10 @@ from exhume.screens.wording import command_line
 from generator import STRATEGIES, Strategy
 from generator.build import ALL, CORPUS, find_first_answers
 
-OptionalSolvers = Annotated[list[str] | None, typer.Option("--solver", metavar="SPEC", help=SOLVER_HELP)]
+OptionalSolvers = Annotated[
+    list[str] | None,
+    typer.Option("--solver", metavar="SPEC", help=f"{SOLVER_HELP}  [required unless --resume]"),
+]
 Tests = Annotated[
     int | None,
     typer.Option(help="Stop after N tests, counted over all runs of the campaign.", min=1),

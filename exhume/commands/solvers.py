@@ -74,7 +74,8 @@ def solvers_command(
         ],
     )
     for row in shown:
-        out.print(f"{row['spec']}: {', '.join(row['theories'])}")
+        if row["theories"]:
+            out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
             unknown = row["unknown_settings"]
             more = (
