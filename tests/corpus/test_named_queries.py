@@ -499,7 +499,8 @@ def test_issues_behind_test(path: Path, tables: Tables) -> None:
     # Those with the rarest parts come first.
     issues: dict[tuple[str, int], set[str]] = defaultdict(set)
     for formula in tables.formula.values():
-        name = tables.named(tables.issue_of(formula)) if formula["issue_id"] is not None else formula["source"]
+        of_issue = formula["issue_id"] is not None
+        name = tables.named(tables.issue_of(formula)) if of_issue else formula["source"]
         for kind, parts, of in (
             ("skeleton", skeletons, tables.skeletons_of),
             ("atom", atoms, tables.atoms_of),
