@@ -37,11 +37,13 @@ def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
     except ijson.JSONError as error:
         if not source.anything:
             return
-        text = str(error)
-        if "premature EOF" in text:
-            why = "is cut off"
-        else:
-            why = "is not UTF-8 text" if "UTF8" in text else "is not JSON"
+        text = str(error).partition("\n")[0]  # without what is in the file there
+        known = {
+            "premature EOF": "is cut off",
+            "UTF8": "is not UTF-8 text",
+            "overflow": "has a number that is too large",
+        }
+        why = next((said for sign, said in known.items() if sign in text), "is not JSON")
         stored = "those are stored: " if count else ""
         hint = f"{stored}create the dump again, and repeat the command"
         raise BadInput(f"{name} {why} after {count} objects; {hint}") from None

@@ -369,7 +369,11 @@ def damaged() -> dict[str, tuple[bytes, str]]:
         "numbers.json": (b"[1, 2]", "has 1 after 0 objects: expected a list of objects"),
         "comma.json": (whole.replace(b'"body"', b'"body', 1), "is not JSON"),
         "deep.json": (head + b"[" * 100_000 + b"]" * 100_000 + b"}", "object 1: nested too deeply"),
-        "digits.json": (b'{"number": ' + b"9" * 5000 + b"}", "not JSON"),
+        "digits.json": (
+            b'{"number": ' + b"9" * 5000 + b"}",
+            "has a number that is too large after 0 objects",
+        ),
+        "float.json": (b'{"number": 1e999}', "has a number that is too large"),
         "empty.json": (
             b"",
             "contains no issues or comments of GitHub or GitLab; create it with, e.g., gh issue",
