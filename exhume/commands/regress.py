@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,10 +35,9 @@ from exhume.commands.options import (
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
-from exhume.screens.wording import command_line
+from exhume.screens.wording import command_line, some
 
 _TIME = "15m"
-_MOST_NAMED = 6
 
 BaseSources = Annotated[
     Path | None,
@@ -174,16 +172,10 @@ def _show(summary: HuntSummary, base: str, new: str, folder: Path) -> None:
     gone = tests["only_in_base_tests"]
     out.print(
         f"not new: {sum(counted['not_new'].values())} that {base} also shows;"
-        f" {sum(counted['only_in_base'].values())} that only it shows{_names(gone)}"
+        f" {sum(counted['only_in_base'].values())} that only it shows" + (f": {some(gone)}" if gone else "")
     )
     for what in ("files", "tests"):
         if refused := tests[f"only_new_refuses_{what}"]:
-            out.print(f"{what} that {base} takes and {new} refuses: {len(refused)}{_names(refused)}")
+            out.print(f"{what} that {base} takes and {new} refuses: {len(refused)}: {some(refused)}")
     if summary.findings:
         say(f"next: {command_line('reduce', '--all', folder)}")
-
-
-def _names(tests: Sequence[str]) -> str:
-    """The first of these tests."""
-    more = f" and {len(tests) - _MOST_NAMED} more (see --json)" if len(tests) > _MOST_NAMED else ""
-    return f": {', '.join(tests[:_MOST_NAMED])}{more}" if tests else ""

@@ -32,9 +32,8 @@ from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, shortest, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
 from exhume.screens.summary import cause
-from exhume.screens.wording import command_line
+from exhume.screens.wording import command_line, some
 
-_MOST_NAMED = 6
 _IMPORT_SECONDS = 10.0
 # Below the folder of a campaign: the states of runs of --import.
 _IMPORTS = "imports"
@@ -162,9 +161,7 @@ def triage_command(
         out.print(f"merged (same key and releases): {merge.gone.path.name} into {merge.kept.path.name}")
     for group, sign in groups:
         named = {row["id"]: Path(row["path"]).name for row in rows}
-        names = [named[identity] for identity in group[:_MOST_NAMED]]
-        names += [f"{len(group) - len(names)} more (see --json)"] * (len(group) > len(names))
-        out.print(f"may have the same cause, by {sign}: {', '.join(names)}")
+        out.print(f"may have the same cause, by {sign}: {some([named[identity] for identity in group])}")
     for line in still_to_do(folders, str(folder)):
         say(line)
     say(f"next: {command_line('report', folder)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 
 def command_line(*words: object) -> str:
@@ -25,6 +26,16 @@ def span(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     clock = f"{hours}:{minutes:02}:{rest:02}" if hours or days else f"{minutes}:{rest:02}"
     return f"{days}d {clock}" if days else clock
+
+
+def some(names: Sequence[str], most: int = 6) -> str:
+    """The first of many names, and how many more there are.
+
+    >>> some("abcd", 2)
+    'a, b and 2 more (see --json)'
+    """
+    more = f" and {len(names) - most} more (see --json)" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def size(count: int) -> str:
