@@ -35,12 +35,12 @@ _BROKEN_WHEEL = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 
 def is_version(text: str) -> bool:
-    """Whether ``text`` may be handed to pip as a version."""
+    """Whether ``text`` may be handed to pip as a version; one has a single spelling here."""
     try:
         Version(text)
     except InvalidVersion:
         return False
-    return True
+    return text[:1].isdigit() and text == text.strip()
 
 
 def is_fetched(distribution: str, version: str) -> bool:

@@ -37,6 +37,8 @@ def test_specs_are_taken_apart() -> None:
         ("", "unknown"),
         ("==1", "unknown"),
         ("z3==", "not a version"),
+        ("z3== 4.8.5", "not a version"),
+        ("z3==v4.8.5", "not a version"),
         ("z3==1 --index-url evil", "not a version"),
         ("z3==-r/etc/passwd", "not a version"),
         ("name=", "no command line"),
