@@ -26,6 +26,8 @@ from typing import Any, Literal, Self
 
 from msgspec import Struct, structs
 
+import solvers
+from base.cache import cache_folder
 from solvers.errors import EnvironmentProblem, RunnerLost
 from solvers.running import _supervisor
 from solvers.running import orphans as _orphans
@@ -150,7 +152,8 @@ class Supervisor:
         options: Sequence[str] = (),
         argv: Sequence[str] = (),
     ) -> Run:
-        """Pass ``text`` to a child that has run other texts before: the engine, or the program ``argv``.
+        """Pass ``text`` to a child that has run other texts before: the engine, or the program ``argv``. A
+        supervisor that gets such requests may get no others.
 
         ``ended`` is ``answered`` if the child has run all of it and can run another text. Else the child has
         ended, for whatever reason, and the result says only whether it took too long.
@@ -172,7 +175,9 @@ class Supervisor:
             _end(process)
 
     def _environment(self) -> dict[str, str]:
-        return {**clean_environment(), _orphans.NAME: self._mark}
+        # Absolute, as the process runs in another folder.
+        folders = {"EXHUME_CACHE": str(cache_folder()), "EXHUME_SOLVERS": os.pathsep.join(solvers.__path__[1:])}
+        return {**clean_environment(), **folders, _orphans.NAME: self._mark}
 
     def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:
         try:
