@@ -193,8 +193,8 @@ def _show_undecided(rows: Sequence[Mapping[str, Any]]) -> None:
             undecided.setdefault(row["file"], f"{row['solver']} {row['outcome']}{reason}")
     if not undecided:
         return
-    more = " (all: --json)" if len(undecided) > _MOST_NAMED else ""
-    out.print(f"not decided by every solver: {len(undecided)} files{more}")
+    more = " (see --json)" if len(undecided) > _MOST_NAMED else ""
+    out.print(f"not decided by every solver: {counted(len(undecided), 'file')}{more}")
     for file, reason in list(undecided.items())[:_MOST_NAMED]:
         out.print(f"  {shortest(file)}: {reason}")
 

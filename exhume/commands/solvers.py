@@ -11,12 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from base.errors import ExhumeError
+from base.text import counted
 from difftest import Solver, SolverMissing, find_solver
 from difftest.campaign.modes import mode_list
 from exhume.commands.coverage import coverage_command
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import SOLVER_HELP, Json
 from exhume.screens.console import out, print_json, progress, say, show_table
+from exhume.screens.wording import some
 from solvers.abilities import probe_abilities
 from solvers.builds import build_checkout, build_release, is_build, make_flavour
 from solvers.discovery.comparing import NewName, discover
@@ -24,8 +26,6 @@ from solvers.errors import UnknownSolver
 from solvers.locating import is_here
 from solvers.registry import OLD_RELEASE, PROFILES
 from solvers.specs import parse_spec
-
-_MOST_NAMED = 6
 
 group = typer.Typer(
     cls=PlainGroup,
@@ -78,11 +78,7 @@ def solvers_command(
             out.print(f"{row['spec']}: {', '.join(row['theories'])}")
         if row["unknown_settings"]:
             unknown = row["unknown_settings"]
-            more = (
-                f" and {len(unknown) - _MOST_NAMED} more (all: --json)" if len(unknown) > _MOST_NAMED else ""
-            )
-            named = ", ".join(unknown[:_MOST_NAMED])
-            out.print(f"{row['spec']}: {len(unknown)} unsupported settings: {named}{more}")
+            out.print(f"{row['spec']}: {counted(len(unknown), 'unsupported setting')}: {some(unknown)}")
     for row in rows:
         if not row["installed"]:
             out.print(row["hint"])

@@ -266,7 +266,7 @@ def test_replay_names_the_files_that_were_not_decided(
     line = f'{formulas}/1014/a.smt2: picky refused: (error "no x")'
     for kept in ((), ("--out", tmp_path / "out")):
         ended = exhume(*replay, *kept)
-        assert "not decided by every solver: 1 files\n" in ended.out and line in ended.out
+        assert "not decided by every solver: 1 file\n" in ended.out and line in ended.out
         # With --out, too, what was done before is not lost.
         rows = exhume(*replay, *kept, "--json").json["files"]
         refused = [(Path(row["file"]).name, row["detail"]) for row in rows if row["outcome"] == "refused"]
