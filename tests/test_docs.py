@@ -176,6 +176,31 @@ def test_quick_commands_run_and_print_what_the_page_shows(
             assert matches(example.output, lines), f"{example.line}:\n{printed.out}"
 
 
+def test_the_explained_test_is_what_its_command_makes(place: Path) -> None:
+    page = (ROOT / "docs" / "generation.md").read_text("utf-8")
+    section = page.partition("## One test, explained")[2].partition("\n## ")[0]
+    shown, words = re.findall(r"```smt2\n(.*?)```(.*)", section, re.S)[0]
+    assert (
+        run(
+            [
+                "generate",
+                "--corpus",
+                "exhume-demo/corpus.duckdb",
+                "--count",
+                "2",
+                "--seed",
+                "7",
+                "--out",
+                "batch",
+            ]
+        )
+        == 0
+    )
+    assert shown == (place / "batch" / "test-000001.smt2").read_text("utf-8")
+    named = re.findall(r"\d+", " ".join(re.findall(r"(?i)(?:skeleton|atom)s? [\d and]+", words)))
+    assert len(named) > 4 and set(named) <= set(shown.splitlines()[1].replace(";", " ").split())
+
+
 def matches(shown: list[str], printed: list[str]) -> bool:
     """Whether a page shows what was printed. ``...`` stands for any lines, or for the rest of a line."""
     lines = (re.escape(" ".join(line.split())) for line in shown if line.strip())

@@ -35,7 +35,7 @@ Oracles = Annotated[
     typer.Option(
         "--oracles",
         metavar="NAME,NAME",
-        help="Oracles and relations to use, as docs/oracles.md describes them; an unknown name prints the list."
+        help="Oracles and relations to use, as docs/oracles.md describes them; an unknown name lists them."
         " --oracles=-NAME,-NAME removes some from the default.  [default: all that the solvers support]",
         show_default=False,
     ),

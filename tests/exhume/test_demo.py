@@ -32,6 +32,8 @@ def test_the_demo_does_it_all(exhume: Any, tmp_path: Path, monkeypatch: pytest.M
         no_release(problem)
     (shown,) = (example.output for example in ALL if example.line == "exhume demo")
     assert matches(shapes(shown), shapes((ended.out + ended.err).splitlines()))
+    # What is mined and learned does not depend on the number of tests.
+    assert shown[0].startswith("1. mine") and shown[:3] == (ended.out + ended.err).splitlines()[:3]
     findings = list((tmp_path / "demo" / "hunt" / "findings").iterdir())
     assert findings
     stored = exhume(
