@@ -1,7 +1,7 @@
 """Batches: the tests of an index range written to a folder, by one process or several.
 
 Whatever the number of processes, the same strategy gives the same files. ``batch.json`` says what the folder
-holds; running the same batch again writes the same bytes, a different one is refused.
+is to hold; running the same batch again writes the same bytes, a different one is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def prepare_folder(out: Path, description: dict[str, object]) -> None:
     text = json.dumps(description, indent=2, sort_keys=True) + "\n"
     manifest = out / MANIFEST
     try:
-        if manifest.is_file() and manifest.read_text(encoding="utf-8") == text:
+        if manifest.is_file() and manifest.read_bytes() == text.encode():
             return
         if out.exists() and (not out.is_dir() or any(f.name != _UNFINISHED for f in out.iterdir())):
             raise OutputFolderError(f"{out} exists and holds something else; name an empty or new folder")
@@ -117,6 +118,11 @@ def _chunks(strategy: Strategy, indices: range, out: Path, width: int, jobs: int
         try:
             for task in tasks:
                 yield task.result()
+        except BrokenProcessPool as error:
+            raise GenerationError(
+                "a process that wrote tests was killed, maybe because memory was short;"
+                " run the same command again, or with fewer --jobs"
+            ) from error
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -17,6 +17,7 @@ from generator import (
     EnumerationBound,
     EnumerationStrategy,
     GeneratedTest,
+    GenerationError,
     Library,
     OutputFolderError,
     SkeletonStrategy,
@@ -148,6 +149,9 @@ def test_a_folder_with_another_batch_is_refused(strategy: SkeletonStrategy, tmp_
     for count, seed in ((4, 5), (3, 6)):
         with pytest.raises(OutputFolderError, match=str(tmp_path)):
             write_batch(strategy, count, tmp_path, {"seed": seed})
+    (tmp_path / MANIFEST).write_bytes(b"\xff\xfe")
+    with pytest.raises(OutputFolderError, match="holds something else"):
+        write_batch(strategy, 3, tmp_path, {"seed": 5})
 
 
 def test_a_file_in_the_folder_s_place_is_refused(strategy: SkeletonStrategy, tmp_path: Path) -> None:
@@ -256,6 +260,22 @@ def test_a_manifest_cut_short_by_a_kill_does_not_spoil_the_folder(
     (tmp_path / "out2" / f".{MANIFEST}").write_text("{")
     write_batch(strategy, 3, tmp_path / "out2", {"seed": 5})
     assert contents(tmp_path / "out2") == contents(tmp_path / "out")
+
+
+class _Killed:
+    """A strategy in a process that is killed."""
+
+    name = "killed"
+    fingerprint = "none"
+
+    def generate(self, start: int, stop: int) -> Iterator[GeneratedTest]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from ()
+
+
+def test_a_process_that_is_killed_is_no_bug_in_exhume(tmp_path: Path) -> None:
+    with pytest.raises(GenerationError, match=r"was killed.*run the same command again"):
+        write_batch(_Killed(), 3, tmp_path / "out", {}, jobs=2)
 
 
 class _Failing:
