@@ -89,7 +89,7 @@ class EnumerationStrategy:
         pool = list(itertools.islice(filter(accepts, self.library.atoms), self.bound.atoms))
         for atoms in itertools.product(pool, repeat=self.skeleton.skeleton.holes):
             for names in self._namings(atoms):
-                for binders in self._binders(atoms, names, 0, []):
+                for binders in self._binders(atoms, names):
                     yield atoms, names, binders
 
     def _namings(self, atoms: Sequence[AtomTemplate]) -> Iterator[list[list[str]]]:
@@ -107,15 +107,35 @@ class EnumerationStrategy:
             yield names
 
     def _binders(
+        self, atoms: Sequence[AtomTemplate], names: list[list[str]]
+    ) -> Iterator[list[list[_Binder]]]:
+        """All ways to choose the variables of the binders, those of the last one changing fastest."""
+        count = len(self.skeleton.skeleton.binders)
+        chosen: list[list[_Binder]] = []
+        # For each binder up to one its choices: there may be more binders than calls can be nested.
+        choices = [self._choices(0, atoms, names, chosen)] if count else []
+        if not count:
+            yield []
+        while choices:
+            del chosen[len(choices) - 1 :]
+            picked = next(choices[-1], None)
+            if picked is None:
+                choices.pop()
+                continue
+            chosen.append(picked)
+            if len(chosen) == count:
+                yield list(chosen)
+            else:
+                choices.append(self._choices(len(chosen), atoms, names, chosen))
+
+    def _choices(
         self,
+        quantifier: int,
         atoms: Sequence[AtomTemplate],
         names: list[list[str]],
-        quantifier: int,
         chosen: list[list[_Binder]],
-    ) -> Iterator[list[list[_Binder]]]:
-        if quantifier == len(self.skeleton.skeleton.binders):
-            yield list(chosen)
-            return
+    ) -> Iterator[list[_Binder]]:
+        """The ways to choose the variables of a binder, where those before it are ``chosen``."""
         binder = self.skeleton.skeleton.binders[quantifier]
         taken = {name for q in self.skeleton.outer(quantifier) for name, _ in chosen[q]}
         candidates: dict[_Binder, None] = {}
@@ -127,9 +147,7 @@ class EnumerationStrategy:
         fresh = [(f"z{quantifier}_{i}", fallback) for i in range(binder.variables)]
         for count in range(min(binder.variables, len(candidates)), -1, -1):
             for picked in itertools.permutations(candidates, count):
-                chosen.append([*picked, *fresh[count:]])
-                yield from self._binders(atoms, names, quantifier + 1, chosen)
-                chosen.pop()
+                yield [*picked, *fresh[count:]]
 
     def _test(
         self, index: int, atoms: Sequence[AtomTemplate], names: list[list[str]], binders: list[list[_Binder]]

@@ -133,6 +133,12 @@ def test_the_first_fillings_of_a_large_skeleton_come_at_once(holes: int) -> None
     assert "(> x0_1 x0_0)))\n" in third.text
 
 
+def test_there_may_be_more_binders_than_calls_can_be_nested() -> None:
+    skeleton = f"(and {' '.join(f'(forall 1 (hole {number}))' for number in range(1200))})"
+    (first,) = enumeration(skeleton, atoms=1).generate(0, 1)
+    assert first.text.count("(forall ((x0_0 Int)) (> x0_0 x0_0))") == 1200
+
+
 def test_functions_and_uninterpreted_sorts_are_enumerated_too() -> None:
     unary = "(declare-sort U 0)(declare-fun f (U) U)(declare-fun g (U) U)(declare-const u U)"
     library = library_of(["(hole 0)"], [(unary, "(= (f u) (g u))", -1)])
