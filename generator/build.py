@@ -137,6 +137,10 @@ def find_first_answers(
 def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] = ()) -> SeedSource:
     name = sources.seeds or CORPUS
     if name in STRATEGIES:
+        if not STRATEGIES[name].is_endless:
+            raise GenerationError(
+                f"--seeds {name}: it has only some tests; name a folder with those that 'exhume generate' wrote"
+            )
         plain = StrategySettings(seed=settings.seed, solvers=settings.solvers)
         return seeds_of_strategy(build_strategy(name, replace(sources, seeds=None, prefer=None), plain))
     # Each strategy notes for itself what it skipped.

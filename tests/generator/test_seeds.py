@@ -21,10 +21,12 @@ from generator import (
     Seed,
     SeedSkipped,
     SkeletonStrategy,
+    StrategySettings,
     seeds_of_corpus,
     seeds_of_folder,
     seeds_of_strategy,
 )
+from generator.build import Sources, build_strategy
 from generator.refusals import refused_seed
 from generator.seeds.script import MAX_BINDERS, MAX_DEPTH, MAX_WIDTH, SeedScript, once_per_seed, read_seed
 from generator.seeds.source import MAX_BYTES, SeedSource, count_causes, random_for
@@ -92,6 +94,11 @@ def test_other_assertions_can_be_printed_with_further_declarations() -> None:
 def test_functions_as_values_ask_for_a_higher_order_logic() -> None:
     text = "(set-logic HO_ALL)(declare-fun f () (-> Int Int))(assert (= (f 1) 2))(check-sat)"
     assert text_of(text).startswith("(set-logic HO_ALL)")
+
+
+def test_a_strategy_that_has_only_some_tests_gives_no_seeds() -> None:
+    with pytest.raises(GenerationError, match=r"--seeds enumerate: .*'exhume generate'"):
+        build_strategy("opfuzz", Sources(seeds="enumerate"), StrategySettings())
 
 
 def test_what_is_found_of_a_seed_is_kept_as_long_as_the_seed() -> None:
