@@ -248,9 +248,9 @@ class _Target:
     @cached_property
     def _answers(self) -> dict[str, bool]:
         """The answers of before: lines of a digest and 1 or 0."""
-        with suppress(OSError, UnicodeDecodeError):
+        with suppress(OSError):
             if self._file.stat().st_size <= _LARGEST_FILE:
-                lines = (line.split(" ") for line in self._file.read_text("ascii").splitlines())
+                lines = (line.split(" ") for line in self._file.read_text("ascii", "replace").splitlines())
                 return {line[0]: line[1] == "1" for line in lines if len(line) == 2}
             self._file.unlink()
         return {}

@@ -248,8 +248,10 @@ def test_a_target_that_does_not_accept_the_simplest_script_is_not_asked_further(
     assert runs(log) == 1
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\0", b"1\n2 3 4\n\n deadbeef", b"0" * (5 << 20)])
-def test_a_damaged_or_large_file_of_answers_is_no_harm(toy: Toy, cache: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"\xff\xfe\0\n", b"1\n2 3 4\n\n deadbeef\n", b"0" * (5 << 20)])
+def test_a_damaged_or_large_file_of_answers_is_no_harm(
+    toy: Toy, log: Path, cache: Path, content: bytes
+) -> None:
     spec = toy("str[.]len")
     assert Targets((spec,)).accept_nodes([INT], bound=False)
     (file,) = (cache / "accepted").iterdir()
@@ -257,6 +259,9 @@ def test_a_damaged_or_large_file_of_answers_is_no_harm(toy: Toy, cache: Path, co
     targets = Targets((spec,))
     assert targets.accept_nodes([INT], bound=False) and not targets.accept_nodes([STRING], bound=False)
     assert file.stat().st_size < 5 << 20
+    before = runs(log)
+    assert Targets((spec,)).accept_nodes([INT], bound=False)
+    assert runs(log) == before
 
 
 def test_a_cache_that_cannot_be_written_is_no_harm(toy: Toy, cache: Path) -> None:
