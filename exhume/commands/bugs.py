@@ -408,7 +408,7 @@ def score_command(
     if json:
         print_json(document)
     elif document:
-        _show_score(Fuzzer.of(out_folder.name, document))
+        _show_score(Fuzzer.of(out_folder.resolve().name, document))
     if stop.is_set():
         say("repeat the command to resume; runs that ended are kept")
         raise typer.Exit(Exit.INTERRUPTED)
@@ -451,8 +451,10 @@ def compare_command(
     of the log-rank test (time to bug) and of Mann and Whitney's test (bugs per run). A12 is the probability
     that a run of the first fuzzer finds more bugs than one of the second.
     """
-    are_distinct = len({folder.name for folder in folders}) == len(folders)
-    fuzzers = [Fuzzer.of(f.name if are_distinct else str(f), read_score(f)) for f in folders]
+    names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = list(map(str, folders))
+    fuzzers = [Fuzzer.of(name, read_score(f)) for name, f in zip(names, folders, strict=True)]
     compared = compare(fuzzers)
     if svg is not None:
         _draw(fuzzers, svg)

@@ -177,7 +177,8 @@ def test_score_and_compare(
     assert [row["bugs"] for row in compared["fuzzers"]] == [[2], [0]]
     assert compared["comparisons"][0]["a12"] == 1.0
     assert figure.read_text().startswith("<svg xmlns=")
-    assert "good and bad: log-rank p " in exhume("bugs", "compare", tmp_path / "good", tmp_path / "bad").out
+    monkeypatch.chdir(tmp_path / "good")
+    assert "good and bad: log-rank p " in exhume("bugs", "compare", ".", "../bad").out
     (tmp_path / "other").mkdir()
     second = shutil.copytree(tmp_path / "bad", tmp_path / "other" / "good")
     said = exhume("bugs", "compare", tmp_path / "good", second, "--json").json
