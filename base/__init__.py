@@ -1,4 +1,5 @@
-"""Basics for every package: exceptions, files, locks, the cache, the version.
+"""Basics for every package: exceptions, files, locks, the cache, text, suggestions, progress,
+the version.
 
 Imports no other package of exhume.
 """

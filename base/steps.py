@@ -1,4 +1,4 @@
-"""How long work says what it does."""
+"""Progress of long work: its steps, and ticks within a step."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 Tick = Callable[[int, int], None]
-"""Gets what is done and the total."""
+"""Called with the number done and the total."""
 
 
 def nothing(done: int, total: int) -> None:
-    """Ticks of what nobody watches."""
+    """A tick that shows nothing."""
 
 
 Steps = Callable[[str], AbstractContextManager[Tick]]
