@@ -91,7 +91,7 @@ class Applications:
             return self.indexed_by_function("map", self.environment.maps[name], args, name)
         if name == "@" and len(args) > 1:
             return self.higher_order(args[0], args[1:])
-        if name.startswith(("is-", "is_")) and name[3:] in self.environment.constructors:
+        if name.startswith(("is-", "is_")) and self.environment.constructor(name[3:]):
             return self.tester(name[3:], args)
         return self.operator(name, (), None, args)
 
@@ -183,12 +183,11 @@ class Applications:
 
     def tester(self, constructor: str, args: tuple[Term, ...]) -> Term:
         """``((_ is constructor) arg)``."""
-        entry = self.environment.constructors.get(constructor)
-        if entry is None and self.environment.theories.knows(f"is-{constructor}"):
+        declaration = self.environment.constructor(constructor)
+        if declaration is None and self.environment.theories.knows(f"is-{constructor}"):
             return self.operator(f"is-{constructor}", (), None, args)
-        if entry is None:
+        if declaration is None:
             raise SortError(f"(_ is {constructor}): {constructor} is not a constructor")
-        declaration = entry[1].declaration
         if self.has_open and args and has_parameters(args[0].sort):
             raise _ambiguous(args[0])
         if len(args) != 1 or not unify(declaration.result, args[0].sort, {}):

@@ -452,15 +452,14 @@ class Elaborator:
         if not isinstance(sexp, str) and not (sexp and all(is_symbol(s) or s == "_" for s in sexp)):
             raise SortError(f"{sexp_text(sexp, 60)} is not a pattern")
         name = sexp if isinstance(sexp, str) else sexp[0]
-        entry = self.environment.constructors.get(name) if isinstance(name, str) else None
-        if entry is None:
+        declaration = self.environment.constructor(name) if isinstance(name, str) else None
+        if declaration is None:
             if sexp == "_":
                 return "", (self._renamed_variable("_", sort),), {}
             if not is_symbol(sexp):
                 raise SortError(f"{sexp_text(name, 60)} is neither a constructor nor a variable")
             variable = self._bound_variable(sexp, sort)
             return "", (variable,), {sexp: variable}
-        declaration = entry[1].declaration
         sort_bindings: dict[Sort, Sort] = {}
         names = [] if isinstance(sexp, str) else list(sexp[1:])
         fits = unify(declaration.result, sort, sort_bindings) and len(names) == len(declaration.params)

@@ -109,7 +109,6 @@ class Environment:
     symbols: dict[str, list[Declaration]] = field(default_factory=dict)
     named: dict[str, Term] = field(default_factory=dict)
     datatypes: dict[str, Datatype] = field(default_factory=dict)
-    constructors: dict[str, tuple[Datatype, Constructor]] = field(default_factory=dict)
     maps: dict[str, SExp] = field(default_factory=dict)
     """Functions on arrays that z3's ``declare-map`` has declared, with what they apply to the elements."""
     global_declarations: bool = False
@@ -164,7 +163,6 @@ class Environment:
             "symbols",
             "named",
             "datatypes",
-            "constructors",
             "maps",
             "_levels",
             "_instances",
@@ -223,11 +221,14 @@ class Environment:
         self.datatypes[datatype.name] = datatype
         self._log("datatypes", datatype.name)
         for constructor in datatype.constructors:
-            name = self.declare(constructor.declaration).name
-            self.constructors[name] = (datatype, constructor)
-            self._log("constructors", name)
+            self.declare(constructor.declaration)
             for selector in constructor.selectors:
                 self.declare(selector)
+
+    def constructor(self, name: str) -> Declaration | None:
+        """The newest constructor of this name."""
+        known = reversed(self.symbols.get(name, []))
+        return next((declaration for declaration in known if declaration.origin == "constructor"), None)
 
     # Sorts
 

@@ -59,6 +59,12 @@ def test_datatypes_with_arities_may_have_constructors_of_bare_names() -> None:
     )
 
 
+def test_a_constructor_is_known_again_after_an_inner_one_of_its_name() -> None:
+    inner = "(push 1)(declare-datatype B ((c (x Int))))(assert ((_ is c) (c 1)))(pop 1)"
+    text = f"(declare-datatype A ((c)))(declare-const a A){inner}(assert ((_ is c) a))"
+    assert messages(f"{text}(assert (match a ((c true))))(assert (is-c a))") == []
+
+
 def test_an_error_inside_binders_leaves_no_names_behind() -> None:
     first, second = messages("(assert (exists ((x Int)) (let ((y 1)) (and x))))\n(assert (= x y))")
     assert first.startswith("1:40: no rank of and")
