@@ -45,7 +45,7 @@ _EXPORT = (
 
 def require_dump(source: Path) -> None:
     """Raise BadInput if there is no such file or folder."""
-    if not source.exists():
+    if not os.path.exists(source):  # noqa: PTH110 - Path.exists raises OSError if the name is too long
         raise BadInput(f"there is no file or folder {source}")
 
 

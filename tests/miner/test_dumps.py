@@ -441,7 +441,8 @@ def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert line.count("\n") == 1
         return line
 
-    assert "there is no file or folder" in reported(tmp_path / "nothing.json")
+    for name in ("nothing.json", "x" * 300):
+        assert "there is no file or folder" in reported(tmp_path / name)
     assert not Path(corpus).exists()
     assert "contains no files ending in .json" in reported(folder)
     (folder / "linked").symlink_to(outside)
