@@ -252,23 +252,21 @@ class Reading:
         rows: list[tuple[int, str, bool, str]] = []
         for number in numbers:
             issue = self.archive.thread(number)
-            one = prepare(issue)
             # An issue that was stored once stays in the corpus and is kept up to date.
             known = self._known.get(number)
-            stored = (
-                self.options.everything
-                or is_mined_by_default(issue, one.classification)
-                or (known is not None and known[1])
-            )
+            stored = self.options.everything or (known is not None and known[1])
+            one = None if stored else prepare(issue)
+            if one is not None:
+                stored = is_mined_by_default(issue, one.classification)
             links = links_of(issue, self.archive.host, self.options.limits) if stored else []
             addresses = [link.address for link in links]
             if stored:
                 if self._fetches(True):
                     self._download(addresses, report)
                 files = self._files(links)
-                batch.append(prepare(issue, files) if files else one)
+                batch.append(prepare(issue, files) if one is None or files else one)
             digest = digest_of(issue, self._attached(addresses))
-            rows.append((number, digest, bool(stored), "\n".join(addresses)))
+            rows.append((number, digest, stored, "\n".join(addresses)))
         with self.archive.corpus.transaction():
             storer.store(batch)
             self._note(rows)
