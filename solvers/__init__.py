@@ -8,5 +8,7 @@ holds the supervised processes and interprets their output.
 """
 
 import os
+from pathlib import Path
 
-__path__ += [folder for folder in os.environ.get("EXHUME_SOLVERS", "").split(os.pathsep) if folder]
+_folders = filter(None, os.environ.get("EXHUME_SOLVERS", "").split(os.pathsep))
+__path__ += [str(Path(folder).resolve()) for folder in _folders]

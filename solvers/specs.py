@@ -424,13 +424,18 @@ def find_solver(spec: str | SolverSpec) -> Solver:
         spec = parse_spec(spec)
     if spec.family in PROFILES:
         return _find_known(spec)
-    program = shutil.which(spec.command[0])
-    if program is None:
+    if shutil.which(spec.command[0]) is None:
         missing = f"no program {spec.command[0]!r} on this machine"
         raise SolverMissing(f"solver {spec.text!r}: {missing}{_release_hint(spec.text)}")
-    # Each run has its own working folder, so relative paths are made absolute.
-    rest = [str(Path(part).resolve()) if _is_file(part) else part for part in spec.command[1:]]
-    return Solver(spec.text, spec.name, "other", (str(Path(program).absolute()), *rest))
+    return Solver(spec.text, spec.name, "other", absolute(spec.command))
+
+
+def absolute(command: Sequence[str]) -> tuple[str, ...]:
+    """A command line with absolute paths: solvers run in working folders of their own."""
+    program, *rest = command
+    found = shutil.which(program)
+    files = (str(Path(part).resolve()) if _is_file(part) else part for part in rest)
+    return (str(Path(found).absolute()) if found else program, *files)
 
 
 def _is_file(word: str) -> bool:

@@ -97,8 +97,9 @@ class Runner:
         self.closed = False
         self._folder = tempfile.TemporaryDirectory(prefix="exhume-apifuzz-")
         self._file = Path(self._folder.name, "trace")
-        arguments = [str(ROOT), "apifuzz.running.child", json.dumps(asdict(setup)), str(corpus or "")]
-        self._forks = Supervisor(arguments)
+        self._sent = asdict(setup.absolute)
+        feed = str(corpus.absolute()) if corpus else ""
+        self._forks = Supervisor([str(ROOT), "apifuzz.running.child", json.dumps(self._sent), feed])
         self._programs = Supervisor()
 
     def __enter__(self) -> Self:
@@ -183,7 +184,7 @@ class Runner:
         request["file"] = str(self._file)
         if fresh:
             asked = Path(self._folder.name, "request")
-            document = {"setup": asdict(self.setup), "request": request}
+            document = {"setup": self._sent, "request": request}
             asked.write_text(json.dumps(document), "utf-8")
             run = self._programs.execute([sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
         else:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from apifuzz.engine import Engine
@@ -14,6 +15,7 @@ from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
+from solvers.specs import absolute, parse_spec
 
 TWINS = "the solver and the one of the cross-check have the same name"
 
@@ -41,6 +43,12 @@ class Setup:
     def specs(self) -> tuple[str, ...]:
         """The solvers that make the calls."""
         return (self.solver, self.cross_check) if self.cross_check else (self.solver,)
+
+    @property
+    def absolute(self) -> Setup:
+        """The same with absolute paths in command lines, for a process that runs in another folder."""
+        cross_check = self.cross_check and _absolute(self.cross_check)
+        return replace(self, solver=_absolute(self.solver), cross_check=cross_check)
 
     @property
     def title(self) -> str:
@@ -109,3 +117,8 @@ class Setup:
         if setup.has_twins and (solver or cross_check):
             raise TraceError(f"{TWINS}: name one of them otherwise with --solver or --cross-check")
         return setup
+
+
+def _absolute(spec: str) -> str:
+    command = parse_spec(spec).command if "=" in spec else ()
+    return f"{spec.partition('=')[0]}={shlex.join(absolute(command))}" if command else spec

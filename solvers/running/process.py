@@ -176,7 +176,10 @@ class Supervisor:
 
     def _environment(self) -> dict[str, str]:
         # Absolute, as the process runs in another folder.
-        folders = {"EXHUME_CACHE": str(cache_folder()), "EXHUME_SOLVERS": os.pathsep.join(solvers.__path__[1:])}
+        folders = {
+            "EXHUME_CACHE": str(cache_folder()),
+            "EXHUME_SOLVERS": os.pathsep.join(solvers.__path__[1:]),
+        }
         return {**clean_environment(), **folders, _orphans.NAME: self._mark}
 
     def _request(self, header: dict[str, Any], limits: Limits, body: bytes = b"") -> Run:

@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,12 @@ from apifuzz.interface import (
     Unsupported,
 )
 from apifuzz.run import Ending, Settings
+from apifuzz.running.runs import Runner
+from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from base.documents import from_document, to_document
 from smtlib import BOOL, Kind
+from solvers.errors import EnvironmentProblem
 from solvers.running.conversation import Conversation
 from tests.sizes import size
 from tests.solvers.test_conversation import talk
@@ -112,6 +116,20 @@ def test_a_path_with_spaces_needs_no_quotes(
 def test_programs_that_cannot_be_used_are_missing(bad: str) -> None:
     with pytest.raises(EngineMissing):
         PipeEngine("bad", bad)
+
+
+def test_paths_that_the_user_names_are_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("solver", "its file"):
+        Path(name).write_text("")
+        Path(name).chmod(0o755)
+    first = Setup("mine=./solver 'its file' -x")
+    assert first.absolute == Setup(f"mine={tmp_path}/solver '{tmp_path}/its file' -x")
+    assert replace(first, solver="z3", cross_check=first.solver).absolute.cross_check == first.absolute.solver
+    with Runner(first) as runner, pytest.raises(EnvironmentProblem, match="Exec format error"):
+        runner.version()
 
 
 def test_a_name_of_several_words_is_refused() -> None:

@@ -84,9 +84,10 @@ print(json.dumps(ended))
 def exhume_each(folder: Path, *lines: Sequence[object]) -> list[tuple[int, str, str]]:
     """Command lines like ``exhume``, in one process: code, output and errors of each.
 
-    Solvers are known from the start of a process, and one takes a second to start.
+    Solvers are known from the start of a process, and one takes a second to start. The folder's path is a
+    relative one.
     """
-    environment = {**os.environ, "EXHUME_SOLVERS": str(folder.parent), "COLUMNS": "200"}
+    environment = {**os.environ, "EXHUME_SOLVERS": os.path.relpath(folder.parent, ROOT), "COLUMNS": "200"}
     words = json.dumps([list(map(str, line)) for line in lines])
     done = subprocess.run(
         [sys.executable, "-c", EACH, words], cwd=ROOT, env=environment, capture_output=True, text=True

@@ -216,7 +216,10 @@ def test_the_environment_is_clean_where_the_solver_runs(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_TOKEN", "hush-hush")
-    assert "hush-hush" not in supervisor.execute(["env"], LONG).stdout
+    monkeypatch.setenv("EXHUME_CACHE", "here")
+    environment = supervisor.execute(["env"], LONG).stdout
+    assert "hush-hush" not in environment
+    assert f"EXHUME_CACHE={Path.cwd()}/here\n" in environment
 
 
 def test_warm_processes_have_a_clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
