@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from base.files import put_text
+from base.text import counted
 from difftest.campaign.stored import FILE as CAMPAIGN
 from difftest.campaign.stored import StoredCampaign
 from difftest.campaign.upgrading import FILE as OF_CALLS
 from difftest.campaign.upgrading import read_any
 from difftest.errors import writing
 from difftest.triage.exports import to_junit, to_markdown, to_sarif
-from difftest.triage.newness import NOT_NEW, ONLY_BASE
+from difftest.triage.newness import NOT_NEW, ONLY_BASE, REFUSED_FILES
 from difftest.triage.store import folders_of
 
 
@@ -20,16 +21,16 @@ def export(
     folder: Path, sarif: Path | None = None, junit: Path | None = None, summary: Path | None = None
 ) -> list[Path]:
     """Write the findings of the campaign in ``folder``, or of a folder of findings, to the files that are
-    named, each in one step; which these are. Raises BadOutput, also for a damaged campaign, of which the last
-    two say what ran.
+    named, each in one step; which these are. Raises BadOutput, also for a damaged campaign.
     """
     found = folders_of(folder)
     has_campaign = any((folder / name).is_file() for name in (CAMPAIGN, OF_CALLS))
-    campaign = read_any(folder) if has_campaign and (junit or summary) else None
+    campaign = read_any(folder) if has_campaign and (sarif or junit or summary) else None
     title = _title(campaign)
+    refused = refused_files(campaign)
     texts: dict[Path | None, Callable[[], str]] = {
-        sarif: lambda: to_sarif(folder, found),
-        junit: lambda: to_junit(title, found, campaign.seconds if campaign else 0.0),
+        sarif: lambda: to_sarif(folder, found, refused),
+        junit: lambda: to_junit(title, found, campaign.seconds if campaign else 0.0, refused),
         summary: lambda: to_markdown(title, facts_of(campaign), found, folder),
     }
     written = []
@@ -42,6 +43,11 @@ def export(
 
 def _title(campaign: StoredCampaign | None) -> str:
     return "exhume regress" if campaign is not None and campaign.given.get("base") else "exhume"
+
+
+def refused_files(campaign: StoredCampaign | None) -> list[str]:
+    """The files that only the new build of ``exhume regress`` refuses."""
+    return sorted(campaign.statistics.get(REFUSED_FILES, {})) if campaign is not None else []
 
 
 def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
@@ -59,5 +65,10 @@ def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
     if base:
         counts = campaign.statistics
         old, gone = (sum(counts.get(kind, {}).values()) for kind in (NOT_NEW, ONLY_BASE))
-        facts.append(("not new", f"{old} that the base also shows; {gone} that only the base shows"))
+        facts.append(("also in the base", str(old)))
+        facts.append(("only in the base (fixed, or hidden)", str(gone)))
+    if refused := refused_files(campaign):
+        facts.append(
+            (f"**{counted(len(refused), 'file')} that only the new build refuses**", ", ".join(refused))
+        )
     return facts

@@ -1,8 +1,9 @@
 """Findings for programs that show what a run in continuous integration found: SARIF 2.1.0, JUnit XML, and a
 summary in Markdown.
 
-All three list findings with the worst first. Text of formulas and solvers is data in each format: it is
-escaped, cut, and free of control characters.
+All three list findings with the worst first, and the files that only the new build of ``exhume regress``
+refuses (``refused``): these are regressions, too, and nothing is filed about them. Text of formulas and
+solvers is data in each format: it is escaped, cut, and free of control characters.
 """
 
 from __future__ import annotations
@@ -18,27 +19,21 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from base.version import VERSION
-from difftest.triage.classes import class_of_finding, every_class
+from difftest.triage.classes import class_of_finding, every_class, worst_first
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from difftest.triage.ledger import general_key
 from difftest.triage.markdown import fenced, inline, plain, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+FINGERPRINT = "exhumeKey/v1"
+REFUSED = "refused"
+REFUSED_FILE = "only the new build refuses this file"
 _MOST_TEXT = 4_000
 # A step's summary on GitHub has at most a megabyte.
 _MOST_SHOWN = 10
 _MOST_ROWS = 500
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def worst_first(found: Sequence[FindingFolder]) -> list[FindingFolder]:
-    """The gravest class first; of one class first those without options, and those seen most often."""
-
-    def order(folder: FindingFolder) -> tuple[int, bool, int, str]:
-        rank = class_of_finding(folder).rank
-        return rank, bool(folder.accused.get("options")), -folder.duplicates, str(folder.data["id"])
-
-    return sorted(found, key=order)
 
 
 def _cut(text: str) -> str:
@@ -58,8 +53,8 @@ def _address(folder: FindingFolder, campaign: Path) -> str:
 # SARIF
 
 
-def to_sarif(campaign: Path, found: Sequence[FindingFolder]) -> str:
-    """The findings as a SARIF log with one run; a rule is a class of findings.
+def to_sarif(campaign: Path, found: Sequence[FindingFolder], refused: Sequence[str] = ()) -> str:
+    """The findings as a SARIF log with one run; a rule is a class of findings, or ``refused``.
 
     Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
     """
@@ -76,6 +71,16 @@ def to_sarif(campaign: Path, found: Sequence[FindingFolder]) -> str:
         for one in classes
     ]
     results = [_sarif_result(folder, campaign, places) for folder in worst_first(found)]
+    if refused:
+        rules.append(
+            {
+                "id": REFUSED,
+                "name": REFUSED.capitalize(),
+                "shortDescription": {"text": REFUSED_FILE},
+                "defaultConfiguration": {"level": "error"},
+            }
+        )
+        results += [_sarif_refused(file, len(classes)) for file in refused]
     driver = {"name": "exhume", "version": VERSION, "semanticVersion": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -101,7 +106,8 @@ def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, in
         "level": class_of_finding(folder).level,
         "message": {"text": _cut(text)},
         "locations": [location],
-        "partialFingerprints": {"exhumeKey/v1": hashlib.sha256(folder.key.encode()).hexdigest()},
+        # The alert stays the same one when the release changes.
+        "partialFingerprints": {FINGERPRINT: _digest(general_key(folder.key))},
         "properties": {
             "id": str(data["id"]),
             "key": printable(folder.key),
@@ -112,11 +118,33 @@ def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, in
     }
 
 
+def _sarif_refused(file: str, place: int) -> dict[str, Any]:
+    # The file's own path if it is in the working folder: an address has to be relative.
+    named = Path(file).relative_to(Path.cwd()) if Path(file).is_relative_to(Path.cwd()) else Path(file).name
+    physical = {"artifactLocation": {"uri": quote(str(named))}, "region": {"startLine": 1, "endLine": 1}}
+    return {
+        "ruleId": REFUSED,
+        "ruleIndex": place,
+        "level": "error",
+        "message": {"text": f"{REFUSED_FILE}: {printable(file)}"},
+        "locations": [{"physicalLocation": physical}],
+        "partialFingerprints": {FINGERPRINT: _digest(f"{REFUSED}|{file}")},
+    }
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()
+
+
 # JUnit
 
 
-def to_junit(name: str, found: Sequence[FindingFolder], seconds: float = 0.0) -> str:
-    """The findings as a JUnit test suite: a failure for each, and a passed test for each class without."""
+def to_junit(
+    name: str, found: Sequence[FindingFolder], seconds: float = 0.0, refused: Sequence[str] = ()
+) -> str:
+    """The findings as a JUnit test suite: a failure for each, and for each refused file, and a passed test
+    for each class without.
+    """
     suites = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(suites, "testsuite", name=_xml(name))
     for folder in worst_first(found):
@@ -125,11 +153,15 @@ def to_junit(name: str, found: Sequence[FindingFolder], seconds: float = 0.0) ->
         case = ElementTree.SubElement(suite, "testcase", classname=f"exhume.{kind}", name=_xml(title))
         failure = ElementTree.SubElement(case, "failure", type=kind, message=_xml(folder.reason or title))
         failure.text = _xml("\n\n".join((folder.key, _cut(folder.reproduction[1]), *_printed(folder))))
+    for file in refused:
+        case = ElementTree.SubElement(suite, "testcase", classname=f"exhume.{REFUSED}", name=_xml(file))
+        ElementTree.SubElement(case, "failure", type=REFUSED, message=REFUSED_FILE)
     shown = {str(folder.data["class"]) for folder in found}
     quiet = [one.name for one in every_class() if one.kind == "formula" and one.name not in shown]
     for kind in quiet:
         ElementTree.SubElement(suite, "testcase", classname=f"exhume.{kind}", name=f"no {kind}")
-    counts = {"tests": len(found) + len(quiet), "failures": len(found), "errors": 0, "skipped": 0}
+    failures = len(found) + len(refused)
+    counts = {"tests": failures + len(quiet), "failures": failures, "errors": 0, "skipped": 0}
     for element in (suites, suite):
         element.attrib.update({key: str(count) for key, count in counts.items()})
         element.set("time", f"{seconds:.3f}")

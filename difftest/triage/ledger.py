@@ -44,7 +44,7 @@ from base.files import put_text, read_at_most
 from base.nearest import did_you_mean, nearest
 from difftest.errors import DifftestError
 from difftest.oracles.base import names_in
-from difftest.triage.exports import worst_first
+from difftest.triage.classes import worst_first
 from difftest.triage.folder import OPTION_WORDS, FindingFolder
 from difftest.triage.key import Key, count_under
 from difftest.triage.kinds import title_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from difftest.campaign.campaign import CampaignSettings
 from difftest.campaign.events import HuntSummary
 from difftest.regress import STRATEGY, find_difference, left_of, named, not_new, regression_campaign, to_json
@@ -36,6 +38,7 @@ from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_summary
 from exhume.screens.wording import command_line, some
+from solvers.specs import parse_spec
 
 _TIME = "15m"
 
@@ -158,24 +161,25 @@ def regress_command(
     if json:
         print_json({"left": left, **to_json(settings, end.summary, direction)})
     else:
-        _show(end.summary, base, new, out_folder)
-        if what := next((what for what, count in left.items() if count), ""):
-            how = " with more --tests" if end.summary.tests == settings.tests else ""
-            out.print(f"{left[what]} {what.replace('_', ' ')} are left; repeat the command{how} to run them")
+        _show(end.summary, settings, left, out_folder)
     raise leave(end, named(end.summary)["only_new_refuses_files"])
 
 
-def _show(summary: HuntSummary, base: str, new: str, folder: Path) -> None:
+def _show(summary: HuntSummary, settings: CampaignSettings, left: Mapping[str, int], folder: Path) -> None:
     """Print what a regression hunt came to."""
+    new, base = (parse_spec(spec).name for spec in settings.solver)
     show_summary(summary)
-    counted, tests = not_new(summary), named(summary)
-    gone = tests["only_in_base_tests"]
-    out.print(
-        f"not new: {sum(counted['not_new'].values())} that {base} also shows;"
-        f" {sum(counted['only_in_base'].values())} that only it shows" + (f": {some(gone)}" if gone else "")
-    )
-    for what in ("files", "tests"):
-        if refused := tests[f"only_new_refuses_{what}"]:
-            out.print(f"{what} that {base} takes and {new} refuses: {len(refused)}: {some(refused)}")
+    old = {kind: sum(classes.values()) for kind, classes in not_new(summary).items()}
+    out.print(f"also in {base}: {old['not_new']}; only in {base} (fixed, or hidden): {old['only_in_base']}")
+    tests = named(summary)
+    for what in ("file", "test"):
+        if refused := tests[f"only_new_refuses_{what}s"]:
+            out.print(f"{counted(len(refused), what)} that {base} accepts and {new} refuses: {some(refused)}")
+    if what := next((what for what, count in left.items() if count), ""):
+        how = " with more --tests" if summary.tests == settings.tests else ""
+        said = counted(left[what], what.replace("_", " ").removesuffix("s"))
+        out.print(
+            f"not run yet: {said}; repeat the command{how} to run {'it' if left[what] == 1 else 'them'}"
+        )
     if summary.findings:
         say(f"next: {command_line('reduce', '--all', folder)}")

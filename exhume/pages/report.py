@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from apifuzz.running.folder import CallsFolder
+from base.text import counted
 from difftest.campaign.events import cpu_seconds
+from difftest.campaign.exporting import refused_files
 from difftest.campaign.files import STRATEGY as FILES
 from difftest.campaign.refusals import refusals_of
 from difftest.campaign.stored import FindingState, NoCampaign, StoredCampaign
@@ -88,7 +90,7 @@ def write_page(folder: Path, records: Sequence[FindingRecord], out: Path) -> Pag
         top=_top(campaign),
         facts=_facts(campaign),
         cards=_cards(campaign, found) + call_cards(counts),
-        warnings=[str(refusal) for refusal in refusals_of(campaign)] if campaign else [],
+        warnings=_warnings(campaign),
         missing=missing,
         plots=[
             *campaign_plots(campaign),
@@ -255,6 +257,16 @@ def _facts(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
             )
         )
     return facts
+
+
+def _warnings(campaign: StoredCampaign | None) -> list[str]:
+    """What a reader has to know before the findings."""
+    warnings = [str(refusal) for refusal in refusals_of(campaign)] if campaign else []
+    if refused := refused_files(campaign):
+        warnings.append(
+            f"{counted(len(refused), 'file')} that only the new build refuses: {', '.join(refused)}"
+        )
+    return warnings
 
 
 def _fact(value: Any) -> str:

@@ -72,15 +72,15 @@ def test_findings_are_written_worst_first(exhume: Any, tmp_path: Path) -> None:
     assert summary.count("<details>") == summary.count("</details>") == 2
 
 
-def test_a_damaged_campaign_has_no_summary_but_a_page(exhume: Any, tmp_path: Path) -> None:
+def test_a_damaged_campaign_has_a_page_and_no_other_files(exhume: Any, tmp_path: Path) -> None:
     (tmp_path / "findings").mkdir()
     campaign(tmp_path)
     (tmp_path / "campaign.sqlite").write_bytes(b"damaged" * 1000)
-    for option in ("--junit", "--summary"):
+    for option in ("--sarif", "--junit", "--summary"):
         ended = exhume("report", tmp_path, option, tmp_path / "file")
         assert (ended.code, "cannot be read as a campaign" in ended.said) == (2, True)
         assert not (tmp_path / "file").exists()
-    ended = exhume("report", tmp_path, "--sarif", tmp_path / "file")
+    ended = exhume("report", tmp_path)
     assert (ended.code, "cannot be read as a campaign" in ended.said) == (0, True)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -77,7 +80,7 @@ def test_only_what_the_base_does_not_show_is_reported(
     again = exhume(*command, "--tests", 3)
     assert again.code == 1
     assert "1 finding" in again.out
-    assert f"not new: 1 that {base} also shows; 1 that only it shows: {gone}" in again.out
+    assert "also in before: 1; only in before (fixed, or hidden): 1\n" in again.out
 
 
 @pytest.mark.thorough
@@ -110,12 +113,24 @@ def test_files_that_only_the_new_build_refuses_are_a_regression(
     command = ("regress", "--base", yes, "--corpus", small, "--regressions", folder, *ONE)
     ended = exhume(*command, "--new", new, "--tests", 3, "--out", tmp_path / "out")
     assert ended.code == 1
-    assert f"files that {yes} takes and {new} refuses: 1: {folder / 'one.smt2'}\n" in ended.out
+    refused = f"refuses: {folder / 'one.smt2'}\n"
+    assert re.search(rf"^1 file that \w+ accepts and after {refused}", ended.out, re.MULTILINE)
     assert "no findings" in ended.out
-    assert "2 known formulas are left; repeat the command with more --tests to run them" in ended.out
+    assert "not run yet: 2 known formulas; repeat the command with more --tests to run them" in ended.out
     again = exhume(*command, "--new", new, "--tests", 3, "--out", tmp_path / "out", "--json").json
     assert again["only_new_refuses_files"] == [str(folder / "one.smt2")]
     assert again["only_new_refuses_tests"] == []
+    # The files for continuous integration and the page say why the job failed.
+    files = {kind: tmp_path / f"found.{kind}" for kind in ("sarif", "junit", "summary")}
+    options = [word for kind, file in files.items() for word in (f"--{kind}", file)]
+    assert exhume("report", tmp_path / "out", "--out", tmp_path / "page.html", *options).code == 0
+    (result,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+    assert result["ruleId"] == "refused" and result["message"]["text"].endswith("/one.smt2")
+    suite = ElementTree.parse(files["junit"]).find("testsuite")
+    assert suite is not None and suite.get("failures") == "1"
+    for file in (files["summary"], tmp_path / "page.html"):
+        text = file.read_text()
+        assert "1 file that only the new build refuses" in text and "one.smt2" in text
     # Other formulas are named and do not fail a run; what the base refuses, too, is no news.
     new = fake("after", strict.format("'y 4'"))
     ended = exhume(*command, "--new", new, "--tests", 5, "--out", tmp_path / "other", "--json")
@@ -125,7 +140,7 @@ def test_files_that_only_the_new_build_refuses_are_a_regression(
     both = fake("before", strict.format("'> w 9'"))
     command = ("regress", "--base", both, *command[3:], "--new", fake("after", strict.format("'> w 9'")))
     ended = exhume(*command, "--tests", 1, "--out", tmp_path / "both")
-    assert "1 files are left; repeat the command with more --tests" in ended.out
+    assert "not run yet: 1 file; repeat the command with more --tests to run it" in ended.out
     ended = exhume(*command, "--tests", 2, "--out", tmp_path / "both")
     assert (ended.code, "refuses:" in ended.out) == (0, False)
     ended = exhume(*command, "--tests", 5, "--out", tmp_path / "both", "--json")

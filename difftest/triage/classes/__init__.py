@@ -6,6 +6,8 @@ formula are added with ``add``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from base.modules import declared_in
 from difftest.triage.classes.base import FindingClass
 from difftest.triage.folder import FindingFolder
@@ -42,3 +44,13 @@ def class_of_finding(found: FindingFolder) -> FindingClass:
 def every_class() -> list[FindingClass]:
     """All classes, the gravest first."""
     return sorted(CLASSES.values(), key=lambda found: (found.rank, found.name))
+
+
+def worst_first(found: Sequence[FindingFolder]) -> list[FindingFolder]:
+    """The gravest class first; of one class first those without options, and those seen most often."""
+
+    def order(folder: FindingFolder) -> tuple[int, bool, int, str]:
+        rank = class_of_finding(folder).rank
+        return rank, bool(folder.accused.get("options")), -folder.duplicates, str(folder.data["id"])
+
+    return sorted(found, key=order)
