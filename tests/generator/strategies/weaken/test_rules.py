@@ -20,7 +20,7 @@ from tests.generator.strategies.weaken.proving import answer, ask_z3
 RULES = default_rules().rules
 THEORIES = list(dict.fromkeys(rule.theory for rule in RULES))
 
-# As the source prints them, and why they do not hold; docs/weaken.md tells which form is used instead.
+# As the source prints them, and why they do not hold; README.md beside the rules has the form that is used.
 WRONG = {
     "30 for =": "(rule w (=> (= x y) (= x (+ y c))) :vars ((x Int) (y Int) (c Int)))",
     "30 for <": "(rule w (=> (< x y) (< x (+ y c))) :vars ((x Int) (y Int) (c Int)))",
