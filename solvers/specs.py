@@ -45,7 +45,7 @@ _WITH_OPTIONS = re.compile(r"([a-z][a-z0-9-]*(?:==[^\[\]]*)?)\[(.*)\]", re.S)
 _OPTION = re.compile(r"[A-Za-z][\w.-]*(?:=[\w(<>=!*.:-](?:[\w ()<>=!*.:-]*[\w()<>=!*.:-])?)?")
 _ALMOST_RELEASE = re.compile(r"([a-z][a-z0-9-]*?)[=@: -]v?([0-9]+(?:\.[0-9]+)+)")
 _LONGEST_NAME = 120
-_NAME = re.compile(r"[A-Za-z][\w.+-]*")
+_NAME = re.compile(r"[A-Za-z][\w.-]*")
 # z3 (built from its repository), cvc5, bitwuzla (through our driver) and yices.
 _COMMIT = re.compile(r"(?:\bbuild hashcode |\bgit |^Revision: )(tag [\w.-]+|[0-9a-f]{7,40}\b)", re.M)
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
@@ -401,9 +401,7 @@ def _check_tactic(text: str, spec: SolverSpec, option: str) -> None:
 
 def _command_spec(text: str, name: str, rest: str) -> SolverSpec:
     if not _NAME.fullmatch(name):
-        raise UnknownSolver(
-            text, "the name before '=' may contain only letters, digits, '.', '_', '+' and '-'"
-        )
+        raise UnknownSolver(text, "the name before '=' may contain only letters, digits, '.', '_' and '-'")
     try:
         # A path with spaces needs no quotes if there is nothing else.
         command = (rest,) if shutil.which(rest) else tuple(shlex.split(rest))

@@ -44,6 +44,7 @@ def test_specs_are_taken_apart() -> None:
         ("name=", "no command line"),
         ("name='open", "cannot be read"),
         ("a/b=cmd", "the name before"),
+        ("a+z3=cmd", "the name before"),
     ],
 )
 def test_a_bad_spec_is_reported_with_what_was_meant(spec: str, said: str) -> None:
