@@ -62,6 +62,17 @@ def similar_to_file(corpus: Corpus, file: Path, limit: int = 10, least: float = 
     return similar_to(corpus, text, limit, least)
 
 
+def similar_to_formula(corpus: Corpus, ident: int, limit: int = 10, least: float = 0.0) -> list[Similar]:
+    """The ``limit`` other formulas nearest to the formula ``ident`` of the corpus; see :func:`similar_to`."""
+    text = corpus.scalar(
+        "select body from formula join text on text.id = text_id where formula.id = ?", [ident]
+    )
+    if text is None:
+        raise QueryError(f"the corpus has no formula {ident}")
+    found = similar_to(corpus, text, limit + 1, least)
+    return [one for one in found if one.formula != ident][:limit]
+
+
 def similar_to(corpus: Corpus, text: str, limit: int = 10, least: float = 0.0) -> list[Similar]:
     """The ``limit`` formulas of ``corpus`` nearest to ``text``, nearest first.
 

@@ -15,7 +15,7 @@ from corpus.errors import QueryError
 from corpus.learned import fingerprint
 from corpus.query import find_query, run_query
 from corpus.query import formatted as formatted_result
-from corpus.similar import similar_to_file
+from corpus.similar import similar_to_file, similar_to_formula
 from corpus.store import Corpus
 from exhume.commands.options import MOST, CorpusFile, Json
 from exhume.screens.console import out, print_json, say, show_table
@@ -117,26 +117,35 @@ def _show_list(title: str, columns: list[str], rows: list[list[str]], limit: int
 
 
 def similar_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An SMT-LIB script.")],
     corpus: CorpusFile,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="An SMT-LIB script.")] = None,
+    formula: Annotated[
+        int | None,
+        typer.Option(metavar="ID", help="Instead of FILE: a formula of the corpus.", min=1, max=MOST),
+    ] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of formulas.", min=1, max=MOST)] = 10,
     least: Annotated[
         float, typer.Option(help="Show only formulas with at least this similarity.", min=0, max=1)
     ] = 0.0,
     json: Json = False,
 ) -> None:
-    """Find the formulas of a corpus that are most similar to a file.
+    """Find the formulas of a corpus that are most similar to a file, or to one of them.
 
     Formulas are similar if they share signatures: an operator with the sorts of its arguments, and whether
     these are variables or constants. Rare signatures weigh more.
     """
+    if (file is None) == (formula is None):
+        raise typer.BadParameter("name a FILE, or a formula of the corpus with --formula")
     with Corpus.open(corpus) as opened:
-        found = similar_to_file(opened, file, limit, least)
+        if file is not None:
+            found = similar_to_file(opened, file, limit, least)
+        elif formula is not None:
+            found = similar_to_formula(opened, formula, limit, least)
     if json:
         print_json([{**asdict(one), "likeness": round(one.likeness, 4)} for one in found])
         return
     if not found:
-        say(f"no formula of the corpus shares a signature with {file}")
+        say(f"no formula of the corpus shares a signature with {file or f'formula {formula}'}")
         return
     show_table(
         ["similarity", "formula", "bug class", "source", "title"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 import re
 import shlex
 import shutil
@@ -152,7 +151,7 @@ def test_there_are_the_questions_that_people_ask() -> None:
     assert len(names) >= 12
     assert names >= {
         *("bugs", "skeletons-broke-both", "skeletons-came-back", "over-represented", "rules-by-lift"),
-        *("rules-new-since", "bug-prone-options", "bug-prone-tactics", "formulas-with", "formulas-like"),
+        *("rules-new-since", "bug-prone-options", "bug-prone-tactics", "formulas-with"),
         *("time-to-fix", "issues-behind-test", "failing-options", "unsoundness", "crash-places", "versions"),
         *("code-snippets", "separating-options", "formula-sizes", "duplicates", "fixes", "reporters-tools"),
         *("contrast", "signature-pairs", "fix-files"),
@@ -205,7 +204,7 @@ def test_hostile_values_are_values(path: Path, name: str) -> None:
 def test_values_of_the_wrong_type_are_reported() -> None:
     for name, parameter, value, kind in (
         ("rules-new-since", "since", "yesterday", "date"),
-        ("formulas-like", "formula", "9" * 30, "integer"),
+        ("issues-behind-test", "test", "9" * 30, "integer"),
         ("over-represented", "p", "small", "number"),
     ):
         with pytest.raises(QueryError, match=f"expected {kind} for {parameter}, got"):
@@ -460,25 +459,6 @@ def test_rules_new_since(path: Path, tables: Tables, coarse: int) -> None:
     between = old["created_at"] + (new["created_at"] - old["created_at"]) / 2
     assert isinstance(between, datetime)
     assert {row[0] for row in asked(path, "rules-new-since", coarse=coarse, since=between).rows} == gained
-
-
-def test_formulas_like(path: Path, tables: Tables) -> None:
-    held = {f: tables.signatures_of(f, "signature_id", "coarse_signature_id") for f in tables.atoms_of}
-    counts = Counter(s for signatures in held.values() for s in signatures)
-    weight = {s: math.log(1 + len(held) / n) for s, n in counts.items()}
-
-    def likeness(one: set[int], other: set[int]) -> float:
-        return sum(weight[s] for s in one & other) / sum(weight[s] for s in one | other)
-
-    for formula in sorted(held)[::25]:
-        expected = {
-            other: likeness(held[formula], held[other])
-            for other in held
-            if other != formula and held[formula] & held[other]
-        }
-        found = asked(path, "formulas-like", formula=formula, least=0.0).rows
-        assert {row[0]: row[1] for row in found} == pytest.approx(expected, abs=0.0001)
-        assert [row[1] for row in found] == sorted((row[1] for row in found), reverse=True)
 
 
 def test_issues_behind_test(path: Path, tables: Tables) -> None:

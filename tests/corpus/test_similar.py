@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 
 from corpus.errors import QueryError
 from corpus.learned import fingerprint
-from corpus.similar import signatures_of, similar_to, similar_to_file
+from corpus.similar import signatures_of, similar_to, similar_to_file, similar_to_formula
 from corpus.store import Corpus
 from exhume.cli import app, run
-from tests.corpus.asked import asked
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +79,13 @@ def test_likeness_is_the_weighted_share_of_signatures(path: Path) -> None:
         assert cut == [one for one in found if one.likeness >= 0.05][:3]
 
 
-def test_the_named_query_agrees(path: Path) -> None:
-    for formula, body in list(bodies(path).items())[5::40]:
-        with Corpus.open(path) as corpus:
-            found = similar_to(corpus, body, limit=1000)
-        by_id = {one.formula: round(one.likeness, 4) for one in found if one.formula != formula}
-        rows = asked(path, "formulas-like", formula=formula, least=0.0).rows
-        assert {row[0]: row[1] for row in rows} == pytest.approx(by_id, abs=0.0002)
+def test_the_others_are_those_nearest_to_a_formula_of_the_corpus(path: Path) -> None:
+    formula, body = list(bodies(path).items())[5]
+    with Corpus.open(path) as corpus:
+        others = [one for one in similar_to(corpus, body, limit=1000) if one.formula != formula]
+        assert similar_to_formula(corpus, formula, limit=6) == others[:6]
+        with pytest.raises(QueryError, match="the corpus has no formula 999999"):
+            similar_to_formula(corpus, 999_999)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +159,10 @@ def test_the_command_shows_the_nearest(path: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["similar", str(file), "--corpus", str(path)])
     assert "no formula of the corpus shares a signature" in done.stderr
     assert run(["similar", str(tmp_path / "none"), "--corpus", str(path)]) == 2
+    done = CliRunner().invoke(app, ["similar", "--formula", str(formula), "--corpus", str(path), "--json"])
+    assert formula not in {one["formula"] for one in json.loads(done.stdout)}
+    for words in ([], [str(file), "--formula", "1"]):
+        assert run(["similar", *words, "--corpus", str(path)]) == 2
 
 
 # Behind a generated test
