@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -18,6 +18,7 @@ from typing import Any
 from difftest.oracles.base import names_in
 from difftest.oracles.related import ASKED, RELATED
 from difftest.triage.classes import class_of_finding
+from difftest.triage.evidence import those
 from difftest.triage.facts import facts_of, logic_name, options_shown
 from difftest.triage.folder import READER, FindingFolder, Transcript, read_some
 from difftest.triage.key import Key
@@ -53,6 +54,9 @@ _LEAST_ALIKE = 0.4
 # How strategies are called that mutate a formula.
 _MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion", "transplant")
 _ALSO_ASKED = "also asked: "
+# Lines of evidence that say no more than the answers of those they name.
+_IMPLIED = re.compile(rf"{_ALSO_ASKED}|.* say otherwise\Z")
+_ANSWERED = re.compile(r"([^\s,]+) says (sat|unsat)(?: to the formula with the model of ([^\s,]+) inserted)?")
 _ASKED = re.compile(r"([\w-]+) (\d[\w.]*)")
 # The parts of a function's name in a title: a name space or two, the class, the function.
 _MOST_SCOPES = 3
@@ -174,16 +178,19 @@ class Writer:
         """What speaks for it, a line each: what the others answer, and the evidence."""
         answers, culprit = self.found.answers, self.found.culprit
         others = [entry for entry in self.found.solvers if culprit and entry is not culprit]
-        lines = [
-            f"{_called(entry)} answers `{answers[str(entry['name'])]}`"
-            for entry in others
-            if str(entry["name"]) in answers
-        ]
+        # Who answers what: to the formula, and to it with the model of a solver inserted.
+        said = {
+            "": dict.fromkeys((answers[name], name) for e in others if (name := str(e["name"])) in answers)
+        }
+        lines = []
         for line in self._evidence(about_releases=False):
             reason = line.partition(": ")[2] if line.startswith("against ") else line
-            if sentence(reason) != self.found.reason and not reason.startswith(_ALSO_ASKED):
+            if answered := _ANSWERED.fullmatch(reason):
+                said.setdefault(answered[3] or "", {})[answered[2], answered[1]] = None
+            elif sentence(reason) != self.found.reason and not _IMPLIED.match(reason):
                 lines.append(plain(_RELATED_FILE.sub(_script, reason)))
-        return [f"- {line}" for line in dict.fromkeys(lines)]
+        grouped = [_who_answers(model, pairs) for model, pairs in said.items() if pairs]
+        return [f"- {line}" for line in dict.fromkeys([*grouped, *lines])]
 
     def _evidence(self, about_releases: bool) -> list[str]:
         lines = self.found.evidence
@@ -219,7 +226,7 @@ class Writer:
         accused = [self.found.culprit] if self.found.culprit else self.found.solvers
         bisection, tried = self.found.bisection, self.found.tried
         rows = {
-            Row.VERSION: "; ".join(_version_of(entry) for entry in accused if entry is not None),
+            Row.VERSION: "; ".join(map(_version_of, accused)),
             Row.PLATFORM: plain(str(self.found.data.get("platform", "not known"))),
             Row.INSTALLED: self._installed(),
             Row.FIRST_AFFECTED: "not known",
@@ -227,9 +234,12 @@ class Writer:
         }
         if why := self.found.unbisectable:
             rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), f"not searched: {why}")
-        if (base := str(self.found.data.get("base") or "")) and self.found.culprit:
-            rows[Row.FIRST_AFFECTED] = f"{rows[Row.VERSION]}, compared with the last good one"
-            rows[Row.LAST_GOOD] = f"{base} (does not show it)"
+        if base := str(self.found.data.get("base") or ""):
+            new = "; ".join(_version_of(entry) for entry in accused if not entry.get("base"))
+            is_known = self.found.culprit is not None
+            compared = "compared with the last good one" if is_known else "if the base is right"
+            rows[Row.FIRST_AFFECTED] = f"{new}, {compared}"
+            rows[Row.LAST_GOOD] = f"{base} ({'does not show it' if is_known else 'the base, if it is right'})"
         if first := str(bisection.get("first_affected") or ""):
             oldest = f"none (back to {tried[0][0]})" if tried else "none"
             rows[Row.FIRST_AFFECTED] = since(bisection)
@@ -241,14 +251,8 @@ class Writer:
         return "\n".join(f"- {name}: {plain(text)}" for name, text in rows.items())
 
     def _installed(self) -> str:
-        entry = self.found.culprit or {}
-        package, release = entry.get("package"), entry.get("release")
-        if not package or not release:
-            return "by hand"
-        number, is_built, label = str(release).partition("+")
-        if is_built:
-            return f"built from the source package of {package} {number} ({label})"
-        return f"wheel from PyPI (nothing configured or built here), `pip install {package}=={release}`"
+        entries = [self.found.culprit] if self.found.culprit else self.found.solvers
+        return "; ".join(dict.fromkeys(map(_how_installed, entries)))
 
     def _frames(self) -> Sequence[str]:
         kept: Transcript | None = self.found.transcript
@@ -297,8 +301,26 @@ class FormulaWriter(Writer):
 
     def _runs(self) -> list[tuple[str, str, str]]:
         entries = [self.found.culprit] if self.found.culprit else self.found.solvers
-        names = [str(entry["name"]) for entry in entries if entry]
-        return [(self.found.command(name), *self.found.printed(name)) for name in names]
+        runs = [(entry, self.found.command(str(entry["name"]))) for entry in entries]
+        # Two releases of one solver have one command line.
+        twice = len({command for _, command in runs}) < len(runs)
+        return [
+            (f"{command}  # {_called(entry)}" if twice else command, *self.found.printed(str(entry["name"])))
+            for entry, command in runs
+        ]
+
+
+def _who_answers(model: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Solvers by their answers, to the formula with a model inserted if there is one.
+
+    >>> _who_answers("cvc5", [("sat", "cvc5"), ("sat", "yices"), ("unsat", "z3")])
+    'with the model of cvc5 inserted, cvc5 and yices answer `sat`, z3 answers `unsat`'
+    """
+    sides: dict[str, list[str]] = {}
+    for answer, name in pairs:
+        sides.setdefault(answer, []).append(plain(name))
+    start = f"with the model of {plain(model)} inserted, " if model else ""
+    return start + ", ".join(f"{those(names, 'answer')} `{answer}`" for answer, names in sides.items())
 
 
 def _script(file: re.Match[str]) -> str:
@@ -322,6 +344,16 @@ def until(bisection: Mapping[str, Any]) -> str:
     """Which release fixed it, or that the newest has it."""
     fixed = bisection.get("first_fixed")
     return f"fixed in {fixed}" if fixed else f"not fixed in {bisection.get('last_affected')}, the newest"
+
+
+def _how_installed(entry: Mapping[str, Any]) -> str:
+    package, release = entry.get("package"), entry.get("release")
+    if not package or not release:
+        return "a program that was given by its command"
+    number, is_built, label = str(release).partition("+")
+    if is_built:
+        return f"built from the source package of {package} {number} ({label})"
+    return f"wheel from PyPI (nothing configured or built here), `pip install {package}=={release}`"
 
 
 def _last_good(tried: Sequence[tuple[str, str]], first: str) -> str | None:

@@ -86,6 +86,33 @@ def section(text: str, name: str) -> str:
     return Written.of(text).sections.get(name, "")
 
 
+def test_a_disagreement_with_the_base_names_both_builds(tmp_path: Path) -> None:
+    changes = {"class": "soundness", "oracle": "soundness", "check": 0, "guilty": None, "reason": ""}
+    folder = write(
+        tmp_path / "f", stdout="unsat\n", entry={**OWN, "answers": ["unsat"]}, base="z3 4.8.5", **changes
+    )
+    report = Written.of(rewrite_report(add_solver(folder, **OLDER, base=True)))
+    assert report.rows[Row.FIRST_AFFECTED] == "Z3 version 5.4.0 - 64 bit, if the base is right"
+    assert report.rows[Row.LAST_GOOD] == "z3 4.8.5 (the base, if it is right)"
+    assert "4.8.5" in report.rows[Row.INSTALLED]
+
+
+def test_answers_are_grouped(tmp_path: Path) -> None:
+    evidence = [
+        "z3-4.8.5 says sat to the formula with the model of cvc5 inserted",
+        "cvc5 says unsat to the formula with the model of cvc5 inserted",
+        "yices says unsat to the formula with the model of cvc5 inserted",
+        "yices says unsat",
+        "against z3-4.8.5: cvc5 and yices say otherwise",
+    ]
+    changes = {"class": "soundness", "oracle": "soundness", "check": 0, "reason": "yices refutes its model"}
+    text = rewrite_report(write(tmp_path / "f", evidence=evidence, **changes))
+    assert section(text, "Expected").split("\n\n")[1].split("\n") == [
+        "- yices answers `unsat`",
+        "- with the model of cvc5 inserted, z3 4.8.5 answers `sat`, cvc5 and yices answer `unsat`",
+    ]
+
+
 def facts(text: str) -> dict[str, str]:
     return dict(Written.of(text).facts)
 
@@ -341,7 +368,9 @@ def test_two_releases_of_one_solver_are_distinguished(
     assert section(text, "Expected").startswith(expected)
     (block,) = blocks_of(section(text, "Actual"))
     both = changes.get("guilty", "z3") is None
-    assert block.text == f"$ z3 original.smt2\n{own}" + ("\n$ z3 original.smt2\nsat" if both else "")
+    command = "$ z3 original.smt2"
+    of_both = f"{command}  # z3 5.4.0\n{own}\n{command}  # z3 4.8.5\nsat"
+    assert block.text == (of_both if both else f"{command}\n{own}")
 
 
 @pytest.mark.parametrize(
