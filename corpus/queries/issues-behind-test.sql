@@ -15,9 +15,9 @@ part as (
     union
     select 'atom', try_cast(unnest(header_atoms) as integer) from given
     union
-    select 'skeleton', try_cast(trim(unnest(string_split($skeletons::varchar, ','))) as integer)
+    select 'skeleton', cast(trim(unnest(string_split($skeletons::varchar, ','))) as integer)
     union
-    select 'atom', try_cast(trim(unnest(string_split($atoms::varchar, ','))) as integer)
+    select 'atom', cast(trim(unnest(string_split($atoms::varchar, ','))) as integer)
     union
     select 'skeleton', unnest(skeletons) from test where id = $test::integer
     union
