@@ -283,7 +283,7 @@ def shown_files(command: str) -> tuple[str, ...] | None:
     return tuple(base_name(word) for word in shown if word[0] != "-" and not word.isdigit() and word != "<")
 
 
-_HEREDOC = re.compile(r"<<(?P<dash>-?)\s*(?P<quote>['\"\\]?)(?P<tag>\w{1,40})['\"]?")
+_HEREDOC = re.compile(r"<<-?\s*['\"\\]?(\w{1,40})")
 _WRITES = re.compile(r"(?<![<>2&])>{1,2}\s*([^\s<>|;&]{1,200})")
 
 
@@ -292,7 +292,7 @@ def heredoc_tag(command: str) -> str:
     if "<<" not in command or "<<<" in command:
         return ""
     found = _HEREDOC.search(command)
-    return found["tag"] if found else ""
+    return found[1] if found else ""
 
 
 def written_file(command: str) -> str:
