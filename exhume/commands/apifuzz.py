@@ -9,12 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from apifuzz.calls import New, SetOption
+from apifuzz.engine import Engine
 from apifuzz.engines import ENGINES
 from apifuzz.run import Drawing
 from apifuzz.running.describing import describe
-from apifuzz.running.runs import RUN_LIMITS
+from apifuzz.running.faults import REJECTED
+from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.running.setup import TWINS, Setup
 from apifuzz.running.strategy import CallsStrategy
+from apifuzz.trace import Line, Trace, print_call, print_trace
 from base.version import VERSION
 from difftest.campaign.campaign import Campaign, CampaignEnd, CampaignSettings
 from difftest.campaign.upgrading import upgrade
@@ -165,7 +169,9 @@ def run_command(
         calls,
     )
     setup = _setup(solver, cross_check, check_witnesses)
-    _check_theories(drawing.theories, setup)
+    engine = setup.make()
+    _check_theories(drawing.theories, setup, engine)
+    _check_options(drawing, setup, engine)
     strategy = CallsStrategy(
         (setup,),
         seed,
@@ -238,7 +244,7 @@ def _settings(given: list[str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _check_theories(names: tuple[str, ...], setup: Setup) -> None:
+def _check_theories(names: tuple[str, ...], setup: Setup, engine: Engine) -> None:
     """Raises BadParameter where a name is no theory, or one that the solvers do not have."""
     from apifuzz.operators import known_theories
     from smtlib import default_theories
@@ -249,12 +255,39 @@ def _check_theories(names: tuple[str, ...], setup: Setup) -> None:
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no theory {name}; the theories are {', '.join(known)}")
-    engine = setup.make()
     own = known_theories(engine.families, engine.capabilities())
     if lacking := [name for name in names if name not in own]:
         raise typer.BadParameter(
             f"{setup.title} does not have {', '.join(lacking)}; it has {', '.join(sorted(own))}"
         )
+
+
+def _check_options(drawing: Drawing, setup: Setup, engine: Engine) -> None:
+    """Raises BadParameter where no option has a word in its name, or one that is given cannot be set."""
+    if drawing.only_options:
+        names = " ".join(option.name for option in engine.options())
+        if lacking := [word for word in drawing.only_options if word not in names]:
+            raise typer.BadParameter(f"{engine.name} has no option with {lacking[0]} in its name")
+    if not drawing.fixed_options:
+        return
+    given = dict(engine.capabilities().required_options)
+    for name, value in drawing.fixed_options:
+        if given.setdefault(name, value) != value:
+            raise typer.BadParameter(f"--option {name}={value}: each run sets {name}={given[name]}")
+    calls = [_line(New()), *(_line(SetOption(name, value)) for name, value in given.items())]
+    text = print_trace(Trace(engine.name, 0, tuple(setup.settings()), tuple(calls)))
+    with Runner(setup) as runner:
+        result = runner.replay(text)
+    refused = {text.split("\n")[number - 1]: reason for number, reason in result.refused}
+    if result.fault is not None and result.fault.kind == REJECTED:
+        refused[result.trace.split("\n")[-2]] = result.fault.detail
+    for name, value in drawing.fixed_options:
+        if reason := refused.get(print_call(_line(SetOption(name, value)))):
+            raise typer.BadParameter(f"--option {name}={value}: {engine.name} does not take it: {reason}")
+
+
+def _line(call: New | SetOption) -> Line:
+    return Line(0, call.name, call.tokens())
 
 
 group.command("replay")(replay_command)
