@@ -34,22 +34,21 @@ class Expander:
         """``root`` without applications of defined functions. Raises :class:`OverBudgetError`."""
         if not self.definitions:
             return root
-        if self._work > MAX_WORK:
+        if self._work > MAX_WORK or len(self.table) > self._limit:
             raise OverBudgetError
         for declaration in sorted(self._needed(root), key=self._order.__getitem__):
-            if declaration not in self._bodies:
-                body = _rename_binders(
-                    self.table, self.definitions[declaration].body, self._order[declaration]
-                )
-                self._bodies[declaration] = self._expand(body)
+            body = _rename_binders(self.table, self.definitions[declaration].body, self._order[declaration])
+            self._bodies[declaration] = self._expand(body)
         return self._expand(root)
 
     def _needed(self, root: Term) -> set[Declaration]:
-        """The defined functions that ``root`` uses, directly or not."""
+        """The defined functions that ``root`` uses, directly or not, and that were not expanded before."""
         needed: set[Declaration] = set()
         new = [root]
         while new:
-            found = {d for d in declarations_in(new) if d in self.definitions} - needed
+            found = {
+                d for d in declarations_in(new) if d in self.definitions and d not in self._bodies
+            } - needed
             needed |= found
             new = [self.definitions[d].body for d in found]
         return needed

@@ -1,8 +1,8 @@
 """Decomposes an assertion into its skeleton and the atoms in the skeleton's holes.
 
 Applications of non-recursive defined functions are expanded first. Annotations (``:named``, ``:pattern`` ...)
-are dropped, and ``let`` is expanded by the checker already. All traversals are iterative and bounded; what
-exceeds a limit is skipped with a reason.
+are dropped, and ``let`` is expanded by the checker already. All traversals are iterative and bounded, for an
+atom and for a script; what exceeds a limit is skipped with a reason.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from rules._expansion import Expander, OverBudgetError
 from rules._names import AtomNames, ScriptNames, SkipError
-from rules._printing import TOO_LARGE, CanonicalPrinter
+from rules._printing import MAX_GRAPH, MAX_TREE, TOO_LARGE, CanonicalPrinter
 from rules.atoms import Atom, Slot
 from rules.signature import Signatures
 from rules.skeletons import CONNECTIVES, Skeleton
-from smtlib import BOOL, CheckedScript, Declaration, Kind, Term, default_theories
+from smtlib import BOOL, CheckedScript, Declaration, Kind, Term, default_theories, postorder
 from smtlib.sorts import subsorts
 from smtlib.terms import without_annotations
 
@@ -26,6 +27,10 @@ MAX_HOLES = 2_000
 
 MAX_SKELETON_NODES = 10_000
 """Skeletons with more connectives, quantifiers and holes are skipped."""
+
+MAX_SCRIPT = 50_000
+"""Maximum number of terms in the large atoms of one script, terms that atoms share counted for each; further
+large atoms are skipped."""
 
 MAX_ATOM_TEXT = 20_000
 """Atoms that take more characters with their prelude are skipped."""
@@ -84,6 +89,7 @@ class Decomposer:
         self.signatures = Signatures(self.names)
         self._expander = Expander(script)
         self._holes: dict[Term, Hole] = {}
+        self._left = MAX_SCRIPT
 
     def decompose(self, assertion: Term) -> Decomposition:
         """Decompose ``assertion``."""
@@ -107,7 +113,17 @@ class Decomposer:
             self._holes[term] = found
         return found
 
+    def _count(self, term: Term) -> None:
+        """Count the terms of a large atom. Raises :class:`SkipError` if there are too many."""
+        most = min(MAX_GRAPH, max(MAX_TREE, self._left))
+        size = sum(1 for _ in islice(postorder([term]), most + 1))
+        if size > MAX_TREE:
+            self._left -= size
+        if size > most:
+            raise SkipError(TOO_LARGE)
+
     def _atom(self, term: Term) -> Hole:
+        self._count(term)
         names = AtomNames(self.names)
         if self.names.definitions:
             names.add_definitions(term, lambda body, fixed: CanonicalPrinter(names, fixed).text(body))

@@ -286,6 +286,32 @@ def test_a_deep_atom_is_skipped_quickly_with_a_reason() -> None:
     assert seconds < 20
 
 
+def unrolled(steps: int) -> str:
+    """A loop as bounded model checkers write it: all that comes before is in each assertion."""
+    lines = ["(declare-const y Int)"]
+    for step in range(steps):
+        before = f"d{step - 1}" if step else "y"
+        lines += [f"(declare-const x{step} Int)(define-fun d{step} () Int (+ (* 3 {before}) x{step} y))"]
+    return "".join([*lines, *(f"(assert (> d{step} 0))" for step in range(steps)), "(assert (> y 7))"])
+
+
+def test_the_large_atoms_of_a_script_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rules.decompose.MAX_SCRIPT", 2_000)
+    *steps, last = decompose_script(check(unrolled(100)))
+    kept = [bool(found.atoms) for found in steps]
+    assert 60 < sum(kept) < 90
+    assert kept == sorted(kept, reverse=True)
+    assert {found.reasons for found in steps if not found.atoms} == {("atom too large",)}
+    assert last.atoms
+
+
+def test_an_unrolled_loop_ends_quickly() -> None:
+    checked = check(unrolled(500))
+    start = time.process_time()
+    assert len(list(decompose_script(checked))) == 501
+    assert time.process_time() - start < 4
+
+
 def test_many_nested_binders_in_an_atom_end_quickly() -> None:
     opened = "".join(f"(forall ((x{n} Int)) (=> (= x{n} {n}) " for n in range(1500))
     found, seconds = timed(f"(assert (= true {opened}true{'))' * 1500}))")
