@@ -2,8 +2,8 @@
 
 Each formula is a transaction: the set of its atoms' signatures. Itemsets are mined by increasing length.
 Mining stops, and the result says so, before a length that could yield more than :data:`MAX_CANDIDATE_RULES`
-candidate rules by the bound of Kruskal and Katona. The result is deterministic: items and rules are sorted by
-text.
+candidate rules by the bound of Kruskal and Katona. Where pairs alone yield more, the rarest items are left
+out. The result is deterministic: rules are sorted by text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RuleSet:
 
     ``has_pairs``: whether any two items occur together in enough transactions, whatever the confidence.
     ``max_length``: the size of the largest itemsets that were searched. ``complete``: False if larger
-    frequent itemsets may exist that were not searched because there are too many.
+    frequent itemsets or rarer items may exist that were not searched because there are too many.
     """
 
     rules: tuple[Rule, ...]
@@ -100,13 +100,16 @@ def mine(
     if not 0 <= min_confidence <= 1:
         raise ValueError(f"expected a confidence from 0 to 1, got {min_confidence}")
     counts = Counter(item for transaction in transactions for item in transaction)
-    items = sorted(item for item, count in counts.items() if count >= min_support)
+    frequent = [item for item, count in counts.items() if count >= min_support]
+    items = sorted(frequent, key=lambda item: (-counts[item], item))
     if not items or max_length == 1:
         return RuleSet((), len(transactions), len(items), 1, True)
     table = _table(transactions, items)
-    itemsets, length, complete = _itemsets(table, min_support, max_length)
+    kept = _count_kept(table, min_support)
+    itemsets, length, complete = _itemsets(table.iloc[:, :kept], min_support, max_length)
     rules = sorted(_rules(itemsets, len(transactions), min_confidence), key=lambda r: r.key)
     has_pairs = any(len(itemset) > 1 for itemset in itemsets["itemsets"])
+    complete = complete and kept == len(items)
     return RuleSet(tuple(rules), len(transactions), len(itemsets), length, complete, has_pairs)
 
 
@@ -123,6 +126,15 @@ def _table(transactions: Sequence[frozenset[str]], items: Sequence[str]) -> pd.D
             if place is not None:
                 cells[row, place] = True
     return pd.DataFrame(cells, columns=list(items))
+
+
+def _count_kept(table: pd.DataFrame, min_support: int) -> int:
+    """How many items, from the first on, have no more than :data:`MAX_CANDIDATE_RULES` rules of two items."""
+    import numpy as np
+
+    cells = table.to_numpy(np.float32)
+    meet = np.tril(cells.T @ cells >= min_support, -1)
+    return int(np.searchsorted(2 * np.cumsum(meet.sum(axis=1)), MAX_CANDIDATE_RULES, side="right"))
 
 
 def _itemsets(

@@ -107,6 +107,13 @@ def test_a_smaller_limit_stops_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found.complete and len(found) == 12
 
 
+def test_of_too_many_items_that_meet_the_most_frequent_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apriori, "MAX_CANDIDATE_RULES", 20)
+    found = mine([frozenset("abcdefgh")] * 2 + [frozenset("h")], min_support=2)
+    assert not found.complete and len(found) == 20
+    assert {item for rule in found for item in rule.antecedent} == set("habcd")
+
+
 @pytest.mark.parametrize(("support", "confidence"), [(0, 0.5), (9, -0.1), (9, 1.5)])
 def test_senseless_thresholds_are_refused(support: int, confidence: float) -> None:
     with pytest.raises(ValueError, match=r"support|confidence"):
