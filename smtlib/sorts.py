@@ -17,7 +17,7 @@ _END_OF_INDICES = 10**1000
 
 
 def read_index(token: object, digits: int = 9) -> int | None:
-    """The number in a token, if that is a numeral of at most so many digits, leading zeros apart."""
+    """The number in a token, if that is a numeral whose digits, leading zeros apart, are not too many."""
     if isinstance(token, str) and token.isascii() and token.isdecimal():
         number = token.lstrip("0") or "0"
         return int(number) if len(number) <= digits else None
