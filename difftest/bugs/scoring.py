@@ -158,7 +158,7 @@ def _how_it_ended(done: Run, log: Path, program: str) -> str:
     if done.code in (126, 127) and done.seconds < 1:
         return f"cannot be started: {last}"
     status = f"signal {done.signal}" if done.signal else f"exit status {done.code}"
-    how = status if done.ended == "exit" else f"its {done.ended} limit"
+    how = status if done.ended == "exit" else f"stopped by its {done.ended} limit"
     return f"{how}{last and f': {last}'}"
 
 

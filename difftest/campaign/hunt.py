@@ -249,9 +249,7 @@ class _Hunt:
         try:
             self._commit()
             for name, refused in self.modes.refused.items():
-                yield WorkerNotice(
-                    f"{name} does not know {len(refused)} of the settings that --modes tries: skipped"
-                )
+                yield WorkerNotice(f"skipped: {counted(len(refused), 'setting')} that {name} does not know")
             yield from self._work()
             self.tally.measure()
             self._commit("interrupted" if self._is_interrupted() else "finished")

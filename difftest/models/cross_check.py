@@ -206,8 +206,9 @@ def _after_answer(run: Run, check: int) -> str:
     rest = "".join(line for line in lines[answers[check] + 1 :] if "an invalid model" not in line)
     if rest.strip():
         return rest
-    ended = "no model was printed" if run.ended == "exit" else f"the run for the model ended by {run.ended}"
-    raise NotCheckable(ended)
+    raise NotCheckable(
+        "no model was printed" if run.ended == "exit" else f"{run.ended} while printing the model"
+    )
 
 
 def put_in(script: Script, check: int, printed: str) -> WithModel:

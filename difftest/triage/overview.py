@@ -65,7 +65,11 @@ def still_to_do(found: Sequence[FindingFolder], campaign: str) -> list[str]:
             f"bisect --all {campaign}",
         ),
         (
-            sum(folder.data.get("resembles") is None for folder in found),
+            # What a release fixed needs no comparison: nobody reports it.
+            sum(
+                folder.data.get("resembles") is None and not folder.bisection.get("first_fixed")
+                for folder in found
+            ),
             "not compared with known issues",
             f"triage {campaign} --corpus FILE",
         ),

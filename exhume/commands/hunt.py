@@ -268,7 +268,7 @@ def find_answers(settings: CampaignSettings, jobs: int, quiet: bool) -> None:
         found = find_first_answers(settings.strategy, Path(settings.corpus), jobs, tick)
     if found is not None:
         known = found.sat + found.unsat
-        say(f"answers of {known} formulas were found; 'exhume label --corpus FILE' finds those of all")
+        say(f"found trusted answers for {known} formulas; 'exhume label --corpus FILE' finds the rest")
 
 
 def _api(settings: CampaignSettings, out: Path) -> Strategy:

@@ -255,7 +255,10 @@ def _finish(end: CampaignEnd, tests: FileTests, folder: Path, json: bool) -> NoR
     out.print(line)
     _show_undecided(rows)
     if summary.unconfirmed:
-        out.print(f"{counted(summary.unconfirmed, 'time')}, a bug did not show again in a fresh process")
+        out.print(
+            f"not confirmed: {summary.unconfirmed} (it did not show again in a fresh process, or solvers read"
+            " one of its operators differently)"
+        )
     if skipped := str(tests.found):
         say(skipped)
     if summary.findings:

@@ -442,7 +442,7 @@ def test_without_a_corpus_the_starter_tracker_is_used_and_answers_are_found_on_t
         *("--strategy", "weaken,opfuzz", "--modes", "default"),
     )
     assert "no --corpus: using that of the starter tracker" in ended.err
-    assert re.search(r"answers of \d+ formulas were found", ended.err)
+    assert re.search(r"found trusted answers for \d+ formulas", ended.err)
     rows = ended.json["strategies"]
     assert [(row["name"], row["tests"]) for row in rows] == [("weaken", 2), ("opfuzz", 2)]
     assert all(set(row) == {"name", "tests", "decided", "findings", "solver_seconds"} for row in rows)

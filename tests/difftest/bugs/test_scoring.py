@@ -91,7 +91,7 @@ def test_a_stop_ends_the_search_of_releases(tmp_path: Path) -> None:
 def test_a_fuzzer_that_never_ends_is_ended_with_all_its_children(tmp_path: Path, assert_gone: object) -> None:
     body = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77.5)'])\n"
     run = run_fuzzer(python(WRITES + body + "time.sleep(60)"), tmp_path / "s", FuzzerLimits(2.0))
-    assert (run.ended, len(run.tests)) == ("its timeout limit", 1)
+    assert (run.ended, len(run.tests)) == ("stopped by its timeout limit", 1)
     assert callable(assert_gone)
     assert_gone("time.sleep(77.5)")
 
