@@ -72,7 +72,7 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     """
     entry = find_strategy(name)
     settings = _for_its_solvers(entry, settings)
-    if sources.seeds is not None and "seeds" not in entry.needs:
+    if sources.seeds is not None and entry.needs == {"library"}:
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
     library = sources.once(_library, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
@@ -139,7 +139,7 @@ def _seeds(sources: Sources, settings: StrategySettings, only: tuple[str, ...] =
     if name in STRATEGIES:
         if not STRATEGIES[name].is_endless:
             raise GenerationError(
-                f"--seeds {name}: it has only some tests; name a folder with those that 'exhume generate' wrote"
+                f"--seeds {name}: it has only some tests; name a folder that 'exhume generate' wrote them to"
             )
         plain = StrategySettings(seed=settings.seed, solvers=settings.solvers)
         return seeds_of_strategy(build_strategy(name, replace(sources, seeds=None, prefer=None), plain))

@@ -21,18 +21,24 @@ ENTRY_POINTS = "exhume.strategies"
 
 
 def _installed() -> Iterator[StrategyEntry]:
-    """Those of other packages. Raises :class:`GenerationError` for one that cannot be used."""
+    """Those of other packages. One that cannot be loaded says so when it is to be made: most commands need no
+    strategy.
+    """
     for point in entry_points(group=ENTRY_POINTS):
-        where = f"strategy {point.name} of {point.value}"
         try:
             entry = point.load()
+            if not isinstance(entry, StrategyEntry):
+                raise TypeError(f"expected a StrategyEntry, got {type(entry).__name__}")
         except Exception as problem:
-            raise GenerationError(
-                f"{where} cannot be loaded: {problem}; remove or repair its package"
-            ) from problem
-        if not isinstance(entry, StrategyEntry):
-            raise GenerationError(f"{where}: expected a StrategyEntry, got {type(entry).__name__}")
+            entry = _broken(point.name, f"{point.value} cannot be loaded: {problem}")
         yield entry
+
+
+def _broken(name: str, problem: str) -> StrategyEntry:
+    def make(_: StrategyInputs) -> Strategy:
+        raise GenerationError(f"strategy {name} of {problem}; remove or repair its package")
+
+    return StrategyEntry(name, problem, "nothing", "nothing", make, needs=frozenset())
 
 
 def find_strategies() -> dict[str, StrategyEntry]:

@@ -15,7 +15,8 @@ import exhume.commands
 from difftest import Limits, Solver, oracles
 from difftest.oracles.base import observe_test
 from exhume.cli import run
-from generator import registry, strategies
+from generator import StrategySettings, registry, strategies
+from generator.build import Sources, build_strategy
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
@@ -94,13 +95,17 @@ def test_a_strategy_may_be_an_installed_package(
         ("nothing_here:ENTRY", "strategy doubled of nothing_here:ENTRY cannot be loaded"),
     ],
 )
-def test_a_package_that_cannot_be_used_is_named(
-    value: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reread: None
+def test_a_package_that_cannot_be_used_is_named_where_it_is_used(
+    value: str, message: str, tmp_path: Path, seeds: Path, monkeypatch: pytest.MonkeyPatch, reread: None
 ) -> None:
     install(tmp_path, value)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(GenerationError, match=message):
-        registry.find_strategies()
+    monkeypatch.setattr("generator.registry.STRATEGIES", registry.find_strategies())
+    settings = StrategySettings()
+    assert build_strategy("typefuzz", Sources(seeds=str(seeds)), settings).name == "typefuzz"
+    for sources in (Sources(), Sources(seeds=str(seeds))):
+        with pytest.raises(GenerationError, match=message):
+            build_strategy("doubled", sources, settings)
 
 
 LOUD = '''
