@@ -17,6 +17,7 @@ from apifuzz.trace import Trace, TraceError, load_trace
 from base.errors import ExhumeError
 from base.files import put_text
 from difftest import Limits, find_solvers
+from difftest.triage.folder import read_document
 from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.store import update_finding
 from difftest.triage.transcribe import transcribe
@@ -43,6 +44,11 @@ class TraceFile:
             raise TraceError(f"{file}: cannot be read: {problem.strerror or problem}") from problem
         except TraceError as error:
             raise TraceError(f"{file}: {error}") from None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the error of the finding; empty for a file. DifftestError if it cannot be read."""
+        return str((read_document(self.folder).get("fault") or {}).get("kind")) if self.folder else ""
 
     @property
     def result(self) -> Path:
@@ -83,6 +89,7 @@ def minimise_file(
     report = minimise(
         source.trace,
         setup,
+        source.kind,
         jobs=options.jobs,
         seconds=options.seconds,
         limits=options.limits,

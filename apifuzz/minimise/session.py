@@ -212,19 +212,18 @@ def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool 
 
 
 @contextlib.contextmanager
-def trial(setup: Setup, trace: Trace, fault: Fault | None, jobs: int, limits: Limits) -> Iterator[Trial]:
+def trial(setup: Setup, trace: Trace, kind: str, jobs: int, limits: Limits) -> Iterator[Trial]:
     """A trial of what ``trace`` shows: the golden run is made, and sets the limit of all others.
 
-    ``fault`` is what it should show, None for whatever it does. Raises NotShown.
+    ``kind`` is that of the error that it should show; empty: any error. Raises NotShown.
     """
     text = print_trace(trace)
-    kind = fault.kind if fault else ""
     with contextlib.ExitStack() as stack:
         runners = [stack.enter_context(Runner(setup)) for _ in range(jobs)]
         # The first one loads the library; its time is not the run's.
         golden = look(runners[0], text, structs.replace(limits, seconds=_LONGEST), kind)
         found = golden.fault
-        if found is None or (fault is not None and not fault.is_same(found)):
+        if found is None or found.kind != (kind or found.kind):
             seen = found.detail if found else golden.detail or golden.outcome
             raise NotShown(f"the trace does not show the error when it is repeated: {seen}")
         if not found.is_same(look(runners[0], text, limits, kind, True).fault):
@@ -240,7 +239,7 @@ def trial(setup: Setup, trace: Trace, fault: Fault | None, jobs: int, limits: Li
 def minimise(
     trace: Trace,
     setup: Setup,
-    fault: Fault | None = None,
+    kind: str = "",
     *,
     jobs: int = 1,
     seconds: float = 300.0,
@@ -248,14 +247,14 @@ def minimise(
     result: Path | None = None,
     on_step: Callable[[Trace, int], None] = lambda trace, checks: None,
 ) -> Minimised:
-    """Make a trace as small as it gets while it shows ``fault`` (None: whatever error it ends in).
+    """Make a trace as small as it gets while it shows its error, of this ``kind`` (empty: any).
 
     ``result`` is where the smallest trace so far stands, at any time whole; if it holds one already that
     shows the error, minimising resumes from it. ``on_step`` gets each smaller trace. Raises NotShown, and
     BadOutput where ``result`` cannot be written.
     """
     started = time.monotonic()
-    with trial(setup, trace, fault, jobs, limits) as tried:
+    with trial(setup, trace, kind, jobs, limits) as tried:
 
         def show(traces: Sequence[Trace]) -> int | None:
             if time.monotonic() - started > seconds:

@@ -10,6 +10,7 @@ import typer
 
 from apifuzz.engine import Engine
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, minimise_file
+from apifuzz.minimise.session import look
 from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
@@ -54,10 +55,10 @@ def replay_command(
 
     Exit code 1: the calls end in an error.
     """
-    trace = TraceFile.read(file).trace
-    setup = Setup.of_trace(trace, solver, cross_check)
+    source = TraceFile.read(file)
+    setup = Setup.of_trace(source.trace, solver, cross_check)
     with Runner(setup) as runner:
-        result = runner.replay(print_trace(trace), limits_of(limit), fresh=True)
+        result = look(runner, print_trace(source.trace), limits_of(limit), source.kind, fresh=True)
     if result.outcome == "trace":
         raise TraceError(f"{file}: {result.detail}")
     if json:

@@ -368,6 +368,19 @@ def test_a_trace_that_is_too_long_is_not_read_in_part(
     assert TraceFile.read(file).trace == _earlier(file, longer) == small
 
 
+def test_a_leak_is_seen_in_the_folder_of_its_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "describe", lambda *_: Description())
+    leaks = Setup("smtlib", factory="doubles:leaks", path=str(HERE))
+    trace = read_trace(
+        "exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n3 make-value s1 true\nreturn t1\n"
+        "4 assert t1\n"
+    )
+    folder = file_finding(tmp_path, Fault("leak", "delete", "grows"), trace, leaks)
+    options = MinimisingOptions(0.0, RUN_LIMITS, older=False)
+    report, _ = minimise_file(TraceFile.read(folder), leaks, options, lambda trace, checks: None)
+    assert report.fault.kind == "leak"
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_killed_minimisation_resumes(tmp_path: Path) -> None:
