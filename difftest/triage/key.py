@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 
 from difftest.oracles.base import Candidate
 from difftest.triage.classes import class_of
@@ -99,7 +99,7 @@ class Key:
     release: str = ""
 
     @classmethod
-    @cache
+    @lru_cache(1 << 16)
     def read(cls, text: str) -> Key:
         """The opposite of ``str``."""
         finding_class, *parts = text.split("|")
