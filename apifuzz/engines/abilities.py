@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
 from solvers.running.conversation import Conversation, Ended, NoAnswer
+from solvers.specs import absolute
 
 _CACHE_FORMAT = 4
 SECONDS = 20.0
@@ -90,15 +92,18 @@ def abilities_of(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities:
 
 
 def _cache_file(argv: tuple[str, ...], families: tuple[str, ...]) -> Path | None:
-    """Where to keep what was found by this command line, while the program's file stays as it is; None for a
-    program without a file.
+    """Where to keep what was found by this command line, while its files stay as they are: the program, and a
+    script that it runs. None for a program without a file.
     """
-    program = shutil.which(argv[0])
-    if program is None:
+    if shutil.which(argv[0]) is None:
         return None
-    stat = Path(program).stat()
+    files = []
+    for word in absolute(argv):
+        with contextlib.suppress(OSError):  # no file
+            seen = Path(word).stat()
+            files += [(os.path.realpath(word), seen.st_size, seen.st_mtime_ns)] * stat.S_ISREG(seen.st_mode)
     theories = "\n".join(f"{s} {s.only} {s.where}" for s in default_theories().signatures())
-    key = [_CACHE_FORMAT, argv, families, os.path.realpath(program), stat.st_size, stat.st_mtime_ns, theories]
+    key = [_CACHE_FORMAT, argv, families, files, theories]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()
     return cache_folder() / "solvers" / f"{digest}.json"
 

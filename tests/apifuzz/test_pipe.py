@@ -72,7 +72,7 @@ def test_what_a_solver_knows_is_found_by_asking_it(command: str) -> None:
     assert engine.version == "1.2"
 
 
-def test_what_was_found_is_kept_until_the_program_changes(
+def test_what_was_found_is_kept_until_the_program_or_its_script_changes(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = abilities_of(tuple(shlex.split(command)), ("little",))
@@ -99,6 +99,10 @@ def test_what_was_found_is_kept_until_the_program_changes(
         file.write_text('{"theories": 3}')
     assert abilities_of.__wrapped__((str(program),), ("little",)) == found
     assert len(asked) == 4
+    for text in ("exit 1\n", "exit 2; \n"):
+        (tmp_path / "script").write_text(text)
+        assert abilities_of.__wrapped__(("sh", str(tmp_path / "script")), ("little",)) == found
+    assert len(asked) == 6
 
 
 def test_a_path_with_spaces_needs_no_quotes(
