@@ -169,7 +169,7 @@ class Unverified(Trigger, frozen=True, kw_only=True):
 
 REASONS = {
     "no-releases": "no solver is named, or exhume knows no releases of it",
-    "names-a-file": "the formula reads or writes files, so it is not run",
+    "names-a-file": "the formula names a file outside the working folder of the solver, so it is not run",
     "option": "no release accepts the options",
     "undecided": "no release that was tried accepts the formula and ends in time",
     "never-shown": "no release that was tried shows a bug: it needs a build between releases, another"
