@@ -29,7 +29,6 @@ class StrategySettings:
     """
 
     seed: int = 1
-    incremental: bool = False
     skeleton: int = 0
     solvers: tuple[str, ...] = REFERENCES
     given: tuple[str, ...] = ()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from generator.settings import Setting
+
 CHECK = "(check-sat)\n"
+
+INCREMENTAL = Setting("incremental", 0.0, "share of tests with push, pop and several check-sat", 0, 1)
+
+
+def is_incremental(share: float, chance: Callable[[], float]) -> bool:
+    """Whether a test is among this share of the tests; for all or none, nothing is drawn."""
+    return share >= 1 or (share > 0 and chance() < share)
 
 
 def on_levels(assertions: Sequence[str], chance: Callable[[], float]) -> list[str]:

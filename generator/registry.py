@@ -29,7 +29,7 @@ def _installed() -> Iterator[StrategyEntry]:
             entry = point.load()
             if not isinstance(entry, StrategyEntry):
                 raise TypeError(f"expected a StrategyEntry, got {type(entry).__name__}")
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001 (whatever another package raises)
             entry = _broken(point.name, f"{point.value} cannot be loaded: {problem}")
         yield entry
 

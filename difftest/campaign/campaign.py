@@ -302,13 +302,13 @@ def _check_names(given: Sequence[str], strategies: Sequence[str]) -> None:
 def _strategy(name: str, alone: bool, settings: CampaignSettings, sources: Sources) -> Strategy:
     """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
     entry = STRATEGIES.get(name)
-    given = settings.settings
+    given = (*settings.settings, *(("incremental=1",) if settings.incremental else ()))
     if entry is not None and not alone:
         own = {setting.name for setting in entry.settings}
         given = tuple(text for text in given if text.partition("=")[0] in own)
         if "seeds" not in entry.needs:
             sources = replace(sources, seeds=None)
-    made = StrategySettings(settings.seed, settings.incremental, 0, settings.solver, given, alone=True)
+    made = StrategySettings(settings.seed, 0, settings.solver, given, alone=True)
     return build_strategy(name, sources, made)
 
 

@@ -82,7 +82,8 @@ def generate_command(
     # Commas in brackets are those between a solver's options.
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
-    chosen = StrategySettings(seed, incremental, skeleton, tuple(targets), tuple(settings or ()))
+    given = (*(settings or ()), *(("incremental=1",) if incremental else ()))
+    chosen = StrategySettings(seed, skeleton, tuple(targets), given)
     made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds), chosen)
     description: dict[str, object] = {
         "exhume": VERSION,

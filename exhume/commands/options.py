@@ -69,7 +69,9 @@ RulesOption = Annotated[
         " coarse (sorts without them) or off (random filling).",
     ),
 ]
-Incremental = Annotated[bool, typer.Option(help="Generate tests with push, pop and several check-sat.")]
+Incremental = Annotated[
+    bool, typer.Option(help="Generate tests with push, pop and several check-sat (--set incremental=1).")
+]
 SkeletonsFrom = Annotated[
     Path | None,
     typer.Option(

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.levels import CHECK, on_levels
+from generator.levels import CHECK, INCREMENTAL, is_incremental, on_levels
 from generator.library import Library, RuleTemplate
 from generator.naming import Declarations
 from generator.seeds.script import UNBINDABLE
@@ -44,7 +44,7 @@ SETTINGS = (
     Setting(
         "themes", "one", "whether each test uses one theory, or some mix several", choices=(*THEME_SHARES,)
     ),
-    Setting("incremental", 0.0, "share of tests with push, pop and several check-sat", 0, 1),
+    INCREMENTAL,
 )
 
 _COUPLED_SHARE = 0.5
@@ -148,8 +148,8 @@ class _Draft:
 class SkeletonStrategy:
     """Makes test ``index`` from ``(seed, index)`` and the library alone.
 
-    ``themes`` is a key of :data:`THEME_SHARES`. ``incremental`` makes all tests with push, pop and several
-    check-sat, ``incremental_share`` this share of them.
+    ``themes`` is a key of :data:`THEME_SHARES`, ``incremental`` the share of tests with push, pop and several
+    check-sat.
     """
 
     name = "skeletons"
@@ -161,15 +161,13 @@ class SkeletonStrategy:
         targets: Targets = NO_TARGETS,
         *,
         themes: str = "one",
-        incremental: bool = False,
-        incremental_share: float = 0.0,
+        incremental: float = 0.0,
     ) -> None:
         self.library = library
         self.seed = seed
         self._theme_shares = THEME_SHARES[themes]
         self._incremental = incremental
-        self._incremental_share = incremental_share
-        given = {"themes": themes, "incremental": incremental_share}
+        given = {"themes": themes, "incremental": incremental}
         self.settings = {s.name: given[s.name] for s in SETTINGS if given[s.name] != s.default}
         """The settings that are not the defaults."""
         self._asks = bool(targets)
@@ -242,7 +240,7 @@ class SkeletonStrategy:
             _one_of(self._theme_shares, chance),
             _SHARES[int(chance() * len(_SHARES))],
             _CROWDS[int(chance() * len(_CROWDS))],
-            self._incremental or _happens(self._incremental_share, chance),
+            is_incremental(self._incremental, chance),
         )
         count = ASSERTION_COUNTS[_pick(self._count_bounds, chance)][0]
         if draft.is_incremental:
@@ -415,11 +413,6 @@ def _one_of(values: Sequence[_T], chance: Callable[[], float]) -> _T:
     return values[int(chance() * len(values))] if len(values) > 1 else values[0]
 
 
-def _happens(share: float, chance: Callable[[], float]) -> bool:
-    """Whether a test is among this share of the tests; where none is, nothing is drawn either."""
-    return share > 0 and chance() < share
-
-
 def _accepted(
     drawn: _T,
     draw: Callable[[], _T],
@@ -458,8 +451,7 @@ def _make(inputs: StrategyInputs) -> SkeletonStrategy:
         inputs.settings.seed,
         inputs.targets,
         themes=str(inputs.values["themes"]),
-        incremental=inputs.settings.incremental,
-        incremental_share=float(inputs.values["incremental"]),
+        incremental=float(inputs.values["incremental"]),
     )
 
 

@@ -220,3 +220,9 @@ def test_answers_of_a_corpus_and_of_a_folder_are_found_once(
 
 def test_label_wants_one_of_corpus_and_folder(exhume: Any) -> None:
     assert exhume("label").code == 2
+
+
+def test_a_strategy_without_incremental_tests_says_so(exhume: Any, starter: Path, tmp_path: Path) -> None:
+    arguments = ("generate", "--corpus", starter, "--out", tmp_path / "t", "--strategy", "typefuzz")
+    ended = exhume(*arguments, "--incremental")
+    assert ended.code == 2 and "typefuzz has no setting incremental" in ended.err

@@ -269,7 +269,7 @@ def test_every_strategy_is_made_by_its_name(library: Library) -> None:
 
 
 def test_settings_reach_the_strategies(library: Library) -> None:
-    made = make_strategy("skeletons", library, StrategySettings(seed=9, incremental=True))
+    made = make_strategy("skeletons", library, StrategySettings(seed=9, given=("incremental=1",)))
     assert isinstance(made, SkeletonStrategy)
     assert made.seed == 9
     assert all("(push" in test.text for test in made.generate(0, 5))

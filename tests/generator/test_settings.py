@@ -43,8 +43,9 @@ def test_what_does_not_fit_is_one_clear_line(pair: str, message: str) -> None:
 
 
 def test_a_strategy_without_settings_says_so() -> None:
-    with pytest.raises(GenerationError, match="enumerate has no setting x; it has none"):
-        read_settings("enumerate", find_strategy("enumerate").settings, ["x=1"])
+    for given in ("x=1", "incremental=1"):
+        with pytest.raises(GenerationError, match=r"enumerate has no setting \w+; it has none"):
+            read_settings("enumerate", find_strategy("enumerate").settings, [given])
 
 
 def test_every_default_is_a_value_that_is_taken() -> None:

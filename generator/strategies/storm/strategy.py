@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
+from generator.levels import INCREMENTAL, is_incremental
 from generator.refusals import refused
 from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -33,6 +34,7 @@ SETTINGS = (
     Setting("dmax", 64, "Dmax: maximum depth of connectives in an assertion", 1, 10_000),
     Setting("nc", 0, "NC: size of the construction pool; 0: 200 to 1500 by the seed's size", 0, 100_000),
     Setting("nm", 0, "NM: tests per construction pool; 0: 300 to 1000 by the seed's size", 0, 100_000),
+    INCREMENTAL,
 )
 
 _KEPT = 64
@@ -58,9 +60,7 @@ class StormStrategy(SeedStrategy):
 
     def __init__(self, inputs: StrategyInputs) -> None:
         super().__init__(inputs, TURN)
-        self.incremental = inputs.settings.incremental
-        if self.incremental:
-            self.settings["incremental"] = "yes"
+        self.incremental = float(inputs.values["incremental"])
         self.bounds = Bounds(*(int(inputs.values[name]) for name in ("amax", "dmax", "nc", "nm")))
         self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
@@ -101,7 +101,7 @@ class StormStrategy(SeedStrategy):
             fragments.initial,
             constructed,
             self.bounds.amax,
-            self.incremental,
+            is_incremental(self.incremental, chance.random),
             chance.random,
         )
         note = (

@@ -334,26 +334,26 @@ def test_mixed_themes_leave_the_theory_of_a_test_more_often_and_its_class_as_it_
 
 
 def test_a_share_of_the_tests_is_incremental(library: Library) -> None:
-    tests = list(strategy(library, incremental_share=0.25).generate(0, 800))
+    tests = list(strategy(library, incremental=0.25).generate(0, 800))
     assert 150 <= sum(test.text.count("(check-sat)") > 1 or "(push" in test.text for test in tests) <= 250
 
 
 def test_settings_are_in_the_header_unless_they_are_the_defaults(library: Library) -> None:
-    assert "settings" not in strategy(library, incremental=True).test(3).text
-    text = strategy(library, themes="mixed", incremental_share=0.5).test(3).text
+    assert "settings" not in strategy(library).test(3).text
+    text = strategy(library, themes="mixed", incremental=0.5).test(3).text
     assert text.splitlines()[3] == "; settings themes=mixed incremental=0.5"
 
 
 def test_settings_given_by_name_make_the_tests(library: Library) -> None:
     given = StrategySettings(seed=4, given=("themes=mixed", "incremental=0.5"))
     made = [t.text for t in make_strategy("skeletons", library, given).generate(0, 20)]
-    direct = strategy(library, seed=4, themes="mixed", incremental_share=0.5)
+    direct = strategy(library, seed=4, themes="mixed", incremental=0.5)
     assert made == [t.text for t in direct.generate(0, 20)]
 
 
 def test_incremental_tests_balance_push_and_pop_and_end_with_check_sat(library: Library) -> None:
     pushes = 0
-    for test in strategy(library, incremental=True).generate(0, 200):
+    for test in strategy(library, incremental=1.0).generate(0, 200):
         depth = 0
         asserted = False
         commands = re.findall(r"^\((push|pop|assert|check-sat) ?(\d*)", test.text, re.MULTILINE)
@@ -375,15 +375,15 @@ def test_incremental_tests_balance_push_and_pop_and_end_with_check_sat(library: 
 
 
 @settings(max_examples=size(50, 150))
-@given(seed=st.integers(0, 2**40), index=st.integers(0, 2**39), incremental=st.booleans())
-def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incremental: bool) -> None:
+@given(seed=st.integers(0, 2**40), index=st.integers(0, 2**39), incremental=st.sampled_from([0.0, 0.5, 1.0]))
+def test_every_test_is_well_sorted(library: Library, seed: int, index: int, incremental: float) -> None:
     check(strategy(library, seed=seed, incremental=incremental).test(index).text)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("incremental", [False, True])
+@pytest.mark.parametrize("incremental", [0.0, 1.0])
 @pytest.mark.few(1)
-def test_z3_and_cvc5_accept_every_test(library: Library, incremental: bool) -> None:
+def test_z3_and_cvc5_accept_every_test(library: Library, incremental: float) -> None:
     texts = [t.text for t in strategy(library, 11, incremental=incremental).generate(0, size(60, 150))]
     for solver in ("z3", "cvc5"):
         for text, answer in zip(texts, probe(texts, solver), strict=True):  # type: ignore[arg-type]

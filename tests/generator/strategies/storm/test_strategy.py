@@ -50,17 +50,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def storm(folder: Path, *values: str, seed: int = 1, incremental: bool = False) -> StormStrategy:
-    settings = StrategySettings(seed=seed, incremental=incremental, given=values)
+def storm(folder: Path, *values: str, seed: int = 1) -> StormStrategy:
+    settings = StrategySettings(seed=seed, given=values)
     made = make_strategy("storm", None, settings, seeds_of_folder(folder))
     assert isinstance(made, StormStrategy)
     return made
 
 
-def made_of(
-    folder: Path, count: int, *values: str, seed: int = 1, incremental: bool = False
-) -> list[GeneratedTest]:
-    return list(storm(folder, *values, seed=seed, incremental=incremental).generate(0, count))
+def made_of(folder: Path, count: int, *values: str, seed: int = 1) -> list[GeneratedTest]:
+    return list(storm(folder, *values, seed=seed).generate(0, count))
 
 
 def answers(text: str) -> list[str]:
@@ -76,7 +74,7 @@ def test_every_test_is_satisfiable_and_says_so(folder: Path) -> None:
 
 
 def test_every_level_of_an_incremental_test_is_satisfiable(folder: Path) -> None:
-    made = made_of(folder, 60, incremental=True)
+    made = made_of(folder, 60, "incremental=1")
     for test in made:
         found = answers(test.text)
         assert found == ["sat"] * test.text.count("(check-sat)") == list(test.known), test.text
@@ -123,11 +121,13 @@ def test_seeds_none_of_which_gives_anything_are_refused(tmp_path: Path) -> None:
 
 
 def test_it_is_registered_with_its_settings(folder: Path) -> None:
-    settings = StrategySettings(seed=5, incremental=True, given=("amax=2", "nc=9", "nm=4"))
+    settings = StrategySettings(seed=5, given=("amax=2", "nc=9", "nm=4", "incremental=0.5"))
     strategy = make_strategy("storm", None, settings, seeds_of_folder(folder))
     assert isinstance(strategy, StormStrategy)
-    assert strategy.bounds == Bounds(2, 64, 9, 4) and strategy.incremental
-    assert all(t.text.count("(assert ") <= 2 for t in strategy.generate(0, 30))
+    assert strategy.bounds == Bounds(2, 64, 9, 4)
+    texts = [test.text for test in strategy.generate(0, 30)]
+    assert all(text.count("(assert ") <= 2 for text in texts)
+    assert 5 <= sum("(push " in text or text.count("(check-sat)") > 1 for text in texts) <= 25
 
 
 def test_nm_tests_come_from_one_construction_pool(folder: Path) -> None:
