@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from apifuzz.feeding.terms import FedTerm, Feed
+from corpus.learned import fingerprint
 from corpus.store import Corpus
 from generator import (
     GenerationError,
@@ -22,6 +24,15 @@ from generator.seeds.source import SeedSkipped
 _SEED = 1
 _FORMULAS = 200
 _TESTS = 300
+
+
+def feed_fingerprint(file: Path) -> str:
+    """Names what the terms of a corpus file depend on. Raises CorpusError, and GenerationError where it has
+    none.
+    """
+    with Corpus.open(file) as corpus:
+        named = f"{seeds_of_corpus(corpus).fingerprint} {fingerprint(corpus)}"
+    return sha256(named.encode()).hexdigest()[:16]
 
 
 def load_feed(file: Path) -> Feed:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +74,20 @@ class CallsStrategy:
     unconfirmed: Path | None = None
     name: str = STRATEGY
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
-        """What its runs depend on."""
+        """What its runs depend on. CorpusError, or GenerationError, where its corpus cannot be used."""
+        corpus = None
+        if self.feed is not None:
+            from apifuzz.feeding.loading import feed_fingerprint
+
+            corpus = feed_fingerprint(self.feed)
         return {
             "setups": [asdict(setup) for setup in self.setups],
             "drawing": asdict(self.drawing),
             "limits": structs.asdict(self.limits),
             "leaks": self.leaks,
-            "feed": str(self.feed.absolute()) if self.feed else None,
+            "corpus": corpus,
         }
 
     @property

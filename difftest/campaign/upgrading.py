@@ -80,12 +80,11 @@ def _convert(out: Path, to: Path) -> None:
 def _settings(old: Mapping[str, Any]) -> dict[str, Any]:
     """What the campaign was begun with, under the names of this version."""
     setup = old.get("setup") or {}
-    renamed = {"setup", "corpus", "version"}
+    renamed = {"setup", "version"}
     return {
         **{name: value for name, value in old.items() if name not in renamed},
         "strategy": [_STRATEGY],
         "setups": [setup],
-        "feed": old.get("corpus"),
         "versions": [old.get("version")],
     }
 

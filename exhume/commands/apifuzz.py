@@ -208,16 +208,10 @@ def _run(
     title = f"exhume apifuzz: {strategy.setups[0].title}, findings in {out}"
     if out.is_dir():
         upgrade(out)
+    identity = {"strategy": [strategy.name], "seed": settings.seed, **strategy.settings, "exhume": VERSION}
     performer = strategy.performer()
-    version = performer.version()
+    identity["versions"] = [performer.version()]
     performer.close()
-    identity = {
-        "strategy": [strategy.name],
-        "seed": settings.seed,
-        **strategy.settings,
-        "versions": [version],
-        "exhume": VERSION,
-    }
     screen = HuntScreen(title, goal_of(settings, "runs"), quiet)
     return run_campaign(Campaign(settings, (), [strategy]), options, screen, identity)
 

@@ -185,6 +185,7 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
         (["run", "--solver", "bitwuzla", "--out", "x", "--option", "no=1"], "does not take it"),
         (["run", "--solver", "bitwuzla", "--out", "x", "--option", "a=1", "--option", "a=2"], "sets a=1"),
         (["run", "--solver", "mine=./no", "--out", "x"], "No such file"),
+        (["run", "--solver", "smtlib", "--out", "x", "--corpus", "k"], "exhume: there is no corpus k"),
         (["run", "--solver", "smtlib", "--out", "x", "--time", "soon"], "not a duration"),
         (["replay", "nowhere"], "nowhere"),
         (["run", "--solver", "smtlib", "--out", "x", "--known", "nowhere"], "not a list of known errors"),
@@ -240,6 +241,7 @@ def test_terms_of_a_corpus_are_fed_in(
     exhume: Any, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(corpus.parent)
+    (tmp_path / "one.smt2").write_text("(declare-const p Bool)(assert p)(check-sat)")
     command = (
         "apifuzz",
         "run",
@@ -257,9 +259,12 @@ def test_terms_of_a_corpus_are_fed_in(
     # Feeding is never a call of its own; that it was tried shows where nothing was drawn by it.
     assert ended.json["statistics"]["idle"]["feed-term"] > 0
     assert ended.json["statistics"]["fed"]["made"] > 0
-    missing = exhume(*command[:-3], tmp_path / "no.duckdb", "--out", tmp_path / "d")
-    assert missing.code in (2, 3)
-    assert "no.duckdb" in missing.said
+    moved = corpus.rename(tmp_path / "moved.duckdb")
+    command = tuple(moved if word == corpus.name else word for word in command)
+    assert exhume(*command).code == 0
+    assert exhume("import", tmp_path / "one.smt2", "--corpus", moved).code == 0
+    changed = exhume(*command)
+    assert (changed.code, "was started with corpus" in changed.said) == (2, True)
 
 
 def test_a_hunt_makes_calls_beside_formulas(exhume: Any, corpus: Path, tmp_path: Path) -> None:
