@@ -160,7 +160,7 @@ def test_the_command_prints_a_table_and_json(bugs: Path, normal: Path, compared:
         "rules, support 5 ",
         "rules, support 10 ",
         "skeletons",
-        "Signatures more frequent in A (q at most 0.05): ",
+        "no signature is significantly more frequent in A (smallest q: ",
         "Rules only in A",
     ):
         assert part in shown.stdout
