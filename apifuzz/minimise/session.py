@@ -266,15 +266,14 @@ def minimise(
                 write_trace(result, smaller)
             on_step(smaller, work.checks)
 
-        work = Work(trace, show, save, jobs)
         earlier = _earlier(result, trace)
-        if earlier is not None and tried.show([earlier]) == 0:
-            work.trace = earlier
+        start = earlier if earlier is not None and tried.show([earlier], fresh=True) == 0 else trace
+        work = Work(start, show, save, jobs)
         work.run()
         confirmed = tried.show([work.trace], fresh=True) == 0
-        if not confirmed and work.trace != trace:
+        if not confirmed and work.trace != start:
             # Fresh processes do not show what forks show: each step is repeated in a fresh one.
-            work = Work(trace, lambda traces: _first_fresh(tried, show, traces), save, jobs, work.checks)
+            work = Work(start, lambda traces: _first_fresh(tried, show, traces), save, jobs, work.checks)
             work.run()
             confirmed = tried.show([work.trace], fresh=True) == 0
         if result is not None:
@@ -286,8 +285,13 @@ def minimise(
 def _first_fresh(
     tried: Trial, show: Callable[[Sequence[Trace]], int | None], traces: Sequence[Trace]
 ) -> int | None:
-    won = show(traces)
-    return won if won is not None and tried.show([traces[won]], fresh=True) == 0 else None
+    place = 0
+    while place < len(traces) and (won := show(traces[place:])) is not None:
+        place += won
+        if tried.show([traces[place]], fresh=True) == 0:
+            return place
+        place += 1
+    return None
 
 
 def _earlier(result: Path | None, trace: Trace) -> Trace | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import random
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 from apifuzz import trace as traces
 from apifuzz.driving import generate, replay
 from apifuzz.engines import make_engine
-from apifuzz.minimise import files
+from apifuzz.minimise import files, session
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, _reduce_script, minimise_file
 from apifuzz.minimise.passes import (
     GRAINED,
@@ -31,13 +33,13 @@ from apifuzz.minimise.passes import (
     sliced,
     without,
 )
-from apifuzz.minimise.session import NotShown, OutOfTime, Work, _earlier, minimise
+from apifuzz.minimise.session import NotShown, OutOfTime, Work, _earlier, _first_fresh, minimise
 from apifuzz.run import Settings
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
 from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.running.setup import Setup
-from apifuzz.trace import Trace, TraceError, print_trace, read_trace
+from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from tests.apifuzz.filing import file_finding
 
 HERE = Path(__file__).resolve().parent
@@ -259,6 +261,47 @@ def test_what_is_needed_of_a_datatype_is_left() -> None:
         "0 make-term s1 (constructor c)",
         "return t1",
     ]
+
+
+class Differing:
+    """Stands for a Trial: processes show it where one of some sets of ids is asserted, fresh ones where one
+    of others is, too.
+    """
+
+    fault = Fault("crash", "assert", "SIGSEGV")
+
+    def __init__(self, seed: int) -> None:
+        chance = random.Random(seed)
+        self.trace = Trace("smtlib", 0, (), tuple(Line(0, "assert", (f"t{n}",)) for n in range(1, 9)))
+        names = [line.args[0] for line in self.trace.lines]
+        self._needs = [[set(chance.sample(names, most)) for _ in range(2)] for most in (2, 4)]
+
+    def show(self, traces: Sequence[Trace], fresh: bool = False) -> int | None:
+        for place, trace in enumerate(traces):
+            there = {arg for line in trace.lines for arg in line.args}
+            if all(any(need <= there for need in some) for some in self._needs[: 1 + fresh]):
+                return place
+        return None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_forks_and_fresh_processes_show_may_differ(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = Differing(seed)
+    monkeypatch.setattr(session, "trial", lambda *_: contextlib.nullcontext(tried))
+    found = {
+        print_trace(Work(tried.trace, partial(_first_fresh, tried, tried.show), width=width).run())
+        for width in (1, 2, 3)
+    }
+    assert len(found) == 1
+    # A second command does not begin again.
+    result, later = tmp_path / "small.trace", []
+    first = minimise(tried.trace, Setup("smtlib"), result=result)
+    assert first.confirmed
+    second = minimise(tried.trace, Setup("smtlib"), result=result, on_step=lambda t, _: later.append(t))
+    assert all(measure(t) <= measure(first.trace) for t in later)
+    assert second.confirmed
 
 
 # In processes
