@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,29 +48,9 @@ from exhume.screens.hunt import HuntScreen
 from exhume.screens.summary import show_statistics, show_summary
 
 _DEFAULT_RUNS = 1000
-# Options of earlier versions that became commands.
-_MOVED = {
-    "--replay": "exhume apifuzz replay TRACE",
-    "--minimise": "exhume apifuzz minimise TRACE",
-    "--to-smtlib": "exhume apifuzz to-smtlib TRACE",
-    "--print-model": "exhume apifuzz model --solver SPEC",
-}
-
-
-class _Group(PlainGroup):
-    """The commands of apifuzz. For a command line of an earlier version the error names the new command."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command line, as the base class does."""
-        given = [word.partition("=")[0] for word in args]
-        if given and given[0].startswith("--") and given[0] != "--help":
-            now = next((_MOVED[word] for word in given if word in _MOVED), "exhume apifuzz run ...")
-            ctx.fail(f"'exhume apifuzz {given[0]}' is now a command: {now}")
-        return super().parse_args(ctx, args)
-
 
 group = typer.Typer(
-    cls=_Group,
+    cls=PlainGroup,
     help="Fuzz the programming interfaces of solvers.\n\n"
     "Makes random but valid sequences of API calls and looks for crashes and wrong answers.",
     no_args_is_help=True,
