@@ -1,7 +1,7 @@
 """What tests are joined from: skeletons and atoms of a corpus, with what is worked out once about them.
 
-Nothing here edits SMT-LIB text. Joining an atom with symbols of its slots' ranks, and a skeleton with atoms
-and binders, gives well-sorted text.
+Joining an atom with symbols of its slots' ranks, and a skeleton with atoms and binders, gives well-sorted
+text. SMT-LIB text is edited only once, to remove connectives of one formula.
 """
 
 from __future__ import annotations
@@ -58,9 +58,11 @@ class SkeletonTemplate:
         skeleton = Skeleton.parse(without_lone_connectives(skeleton.text))
         enclosing: list[tuple[int, ...]] = [()] * skeleton.holes
         # Binders are numbered in reading order, so an outer one comes before those inside it.
+        around: list[tuple[int, ...]] = []
         for number, binder in enumerate(skeleton.binders):
-            for hole in range(binder.first_hole, binder.end_hole):
-                enclosing[hole] = (*enclosing[hole], number)
+            around.append((*(around[binder.parent] if binder.parent >= 0 else ()), number))
+            count = binder.end_hole - binder.first_hole
+            enclosing[binder.first_hole : binder.end_hole] = [around[number]] * count
         return cls(identifier, skeleton, tuple(enclosing), issue)
 
     def outer(self, binder: int) -> list[int]:

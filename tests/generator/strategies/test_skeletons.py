@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 
 import pytest
@@ -20,7 +21,7 @@ from generator import (
 )
 from generator.strategies.skeletons import THEME_SHARES
 from smtlib import CheckedScript, Kind, Term, check_script, postorder, read_script
-from tests.generator.small import library_of
+from tests.generator.small import library_of, skeleton
 from tests.sizes import size
 
 INT = "(declare-const x Int)(declare-const y Int)"
@@ -222,6 +223,16 @@ def test_binders_bind_what_is_below_them_or_nothing_and_take_its_sorts() -> None
     assert sorts == {"Int", "Real"}
     assert bound > 200
     assert unused > 200
+
+
+def test_the_binders_around_holes_are_found_in_nested_skeletons() -> None:
+    small = skeleton(1, "(or (forall 1 (and (hole 0) (exists 1 (hole 1)))) (forall 1 (hole 2)) (hole 3))")
+    assert small.enclosing == ((0,), (0, 1), (2,), ())
+    depth = 1000
+    deep = f"{'(forall 1 ' * depth}(or {' '.join(f'(hole {n})' for n in range(depth))}){')' * depth}"
+    start = time.process_time()
+    assert skeleton(1, deep).enclosing == (tuple(range(depth)),) * depth
+    assert time.process_time() - start < 1
 
 
 def test_the_variables_of_one_binder_differ() -> None:
