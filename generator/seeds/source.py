@@ -204,19 +204,16 @@ class SeedSource(Sequence[Seed]):
             except SeedSkipped as skip:
                 self.skipped[entry.origin] = str(skip)
 
-    def digest(self, index: int) -> str:
-        """The SHA-256 of a seed's text, by which its answer is stored."""
-        return self._entries[index].digest
-
     def origins_of(self, digests: Collection[str]) -> list[str]:
         """Where texts of these SHA-256 stand."""
         return [entry.origin for entry in self._entries if entry.digest in digests]
 
-    def require_answers(self, strategy: str) -> None:
-        """Raise :class:`GenerationError` where no seed's answer is known."""
-        if not self.count("sat") and not self.count("unsat"):
+    def require_answers(self, strategy: str, answers: Sequence[Answer] = ("sat", "unsat")) -> None:
+        """Raise :class:`GenerationError` where no seed is known to have one of these answers."""
+        if not any(map(self.count, answers)):
             raise GenerationError(
-                f"{strategy} needs seeds whose answer is known, and {self.name} has none: run 'exhume label'"
+                f"{strategy} needs seeds whose answer is known to be {' or '.join(answers)},"
+                f" and {self.name} has none: run 'exhume label'"
             )
 
     def draw(self, chance: random.Random, answer: Answer | None = None) -> Seed:

@@ -85,14 +85,11 @@ class Theorems(GraftStrategy):
         super().__init__(inputs)
         self._unsat = float(inputs.values["unsat"])
         self._grafts: dict[str, Graft | None] = {}
-        name = self.seeds.name
-        if not self.seeds.count("unsat"):
-            raise GenerationError(
-                f"theorems needs seeds whose answer is known to be unsat, and {name} has none:"
-                " run 'exhume label'"
-            )
+        self.seeds.require_answers(self.name, ["unsat"])
         if not any(map(self._graft, self._unsat_seeds())):
-            raise GenerationError(f"theorems: no unsatisfiable seed of {name} can stand in a formula")
+            raise GenerationError(
+                f"theorems: no unsatisfiable seed of {self.seeds.name} can stand in a formula"
+            )
 
     def _unsat_seeds(self) -> Iterator[Seed]:
         """The unsatisfiable seeds that can be used."""

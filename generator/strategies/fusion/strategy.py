@@ -21,7 +21,6 @@ from itertools import islice
 
 from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.errors import GenerationError
 from generator.seeds.halves import Half, Place
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
@@ -96,12 +95,9 @@ class FusionStrategy(PairStrategy):
         self._accepted: dict[tuple[object, ...], bool] = {}
         answer_setting = inputs.values["answer"]
         known: tuple[Answer, ...] = ("sat", "unsat")
-        self.answers = [a for a in known if answer_setting in ("both", a) and seeds.count(a)]
-        if not self.answers:
-            raise GenerationError(
-                f"fusion: {seeds.name} has no seeds whose answer is known to be {answer_setting}"
-            )
-
+        allowed = [answer for answer in known if answer_setting in ("both", answer)]
+        seeds.require_answers(self.name, allowed)
+        self.answers = [answer for answer in allowed if seeds.count(answer)]
         self._orders: dict[Answer, list[int]] = {}
         for answer in self.answers:
             self._orders[answer] = list(range(seeds.count(answer)))

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 
 from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.errors import GenerationError
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
@@ -73,17 +72,9 @@ class WeakenStrategy(SeedStrategy):
         self.applicable: dict[int, list[int]] = {}
         self._answers = _seed_answers(self.direction)
         if not self.uses_all:
-            self._require_answers()
+            seeds.require_answers(self.name, self._answers)
             known = seeds.count("sat") + seeds.count("unsat")
             self.counts["seeds without a known answer"] += seeds.count() - known
-
-    def _require_answers(self) -> None:
-        self.seeds.require_answers(self.name)
-        if not any(self.seeds.count(answer) for answer in self._answers):
-            raise GenerationError(
-                f"{self.name}: no seed of {self.seeds.name} is {self._answers[0]}; "
-                f"--set direction={self.direction} has none to start from"
-            )
 
     def draw(self, chance: random.Random) -> Seed:
         """A seed with an answer that the direction wants; any seed where chains need no answer."""
