@@ -17,6 +17,6 @@ from generator.seeds.source import (
 )
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
-from generator.strategies.enumeration import EnumerationBound, EnumerationStrategy
+from generator.strategies.enumeration import EnumerationStrategy
 from generator.strategies.skeletons import SkeletonStrategy
 from generator.strategy import GeneratedTest, Strategy

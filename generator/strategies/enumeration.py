@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
@@ -30,12 +29,8 @@ _Binder = tuple[str, str]
 _Plan = tuple[Sequence[AtomTemplate], list[list[str]], list[list[_Binder]]]
 
 
-@dataclass(frozen=True, slots=True)
-class EnumerationBound:
-    """How far an enumeration goes: atoms tried per hole, different symbols per rank."""
-
-    atoms: int = 4
-    symbols: int = 3
+ATOMS, SYMBOLS = 4, 3
+"""How far an enumeration goes: atoms tried per hole, different symbols per rank."""
 
 
 class EnumerationStrategy:
@@ -47,12 +42,14 @@ class EnumerationStrategy:
         self,
         library: Library,
         skeleton: SkeletonTemplate,
-        bound: EnumerationBound,
         targets: Targets = NO_TARGETS,
+        atoms: int = ATOMS,
+        symbols: int = SYMBOLS,
     ) -> None:
         self.library = library
         self.skeleton = skeleton
-        self.bound = bound
+        self._atoms = atoms
+        self._symbols = symbols
         self._parts = AcceptedParts(targets)
         self._rest: tuple[int, Iterator[_Plan]] | None = None
         """How many fillings the last range went through, and those behind it."""
@@ -79,14 +76,10 @@ class EnumerationStrategy:
         if end is not None:
             self._rest = (reached + end, plans)
 
-    def count(self) -> int:
-        """How many fillings there are, by going through them."""
-        return sum(1 for _ in self._plans())
-
     def _plans(self) -> Iterator[_Plan]:
         parts = self._parts
         accepts = parts.accept_bound_atom if self.skeleton.skeleton.binders else parts.accept_atom
-        pool = list(itertools.islice(filter(accepts, self.library.atoms), self.bound.atoms))
+        pool = list(itertools.islice(filter(accepts, self.library.atoms), self._atoms))
         for atoms in itertools.product(pool, repeat=self.skeleton.skeleton.holes):
             for names in self._namings(atoms):
                 for binders in self._binders(atoms, names):
@@ -98,7 +91,7 @@ class EnumerationStrategy:
         for position, atom in enumerate(atoms):
             for slot, rank in enumerate(atom.ranks):
                 slots.setdefault(rank, []).append((position, slot))
-        for picked in _products([len(places) for places in slots.values()], self.bound.symbols):
+        for picked in _products([len(places) for places in slots.values()], self._symbols):
             names = [[""] * len(atom.ranks) for atom in atoms]
             for number, (rank, places) in enumerate(slots.items()):
                 prefix = "f" if rank[0] else "x"
@@ -204,7 +197,7 @@ def _make(inputs: StrategyInputs) -> EnumerationStrategy:
     chosen = inputs.settings.skeleton or library.skeletons[0].id
     for skeleton in library.skeletons:
         if skeleton.id == chosen:
-            return EnumerationStrategy(library, skeleton, EnumerationBound(), inputs.targets)
+            return EnumerationStrategy(library, skeleton, inputs.targets)
     raise GenerationError(f"the corpus has no usable skeleton {chosen}; 'exhume query skeletons' lists them")
 
 
