@@ -53,7 +53,7 @@ class StormStrategy(SeedStrategy):
     """STORM over a sequence of seeds.
 
     ``counts`` has the Boolean subterms left out of the seeds used so far, and the seeds that gave nothing, by
-    cause; ``disagreements`` the atoms that cvc5 valued otherwise than z3.
+    cause.
     """
 
     name = "storm"
@@ -62,7 +62,6 @@ class StormStrategy(SeedStrategy):
         super().__init__(inputs, TURN)
         self.incremental = float(inputs.values["incremental"])
         self.bounds = Bounds(*(int(inputs.values[name]) for name in ("amax", "dmax", "nc", "nm")))
-        self.disagreements: dict[str, tuple[str, ...]] = {}
         self._order = list(range(len(self.seeds)))
         random_for(self.seed, 0, "storm order").shuffle(self._order)
         self._process = SolvingProcess()
@@ -137,8 +136,6 @@ class StormStrategy(SeedStrategy):
         except (SeedSkipped, NoValuation) as skip:
             self.counts[f"seed: {skip}"] += 1
             return None
-        if valuation.disagreements:
-            self.disagreements[seed.origin] = valuation.disagreements
         fragments = fragment(script, valuation, self.bounds.dmax, chance, self.families)
         self.counts.update({f"left out: {cause}": n for cause, n in fragments.left_out.items()})
         if not fragments.initial:

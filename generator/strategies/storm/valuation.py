@@ -69,14 +69,13 @@ class Valuation:
     ``values`` has the terms under no binder. ``how`` is what the model is of: the ``assertions``, their
     ``negation``, the ``part`` without quantifiers, or ``any``. ``left_out`` counts Boolean terms without a
     value by cause. ``checked`` is what cvc5 said of the values (``sat``, ``unknown`` or a failure), None
-    where it was not asked; ``disagreements`` are atoms that it valued otherwise, which are left out.
+    where it was not asked; atoms that it valued otherwise are left out.
     """
 
     values: dict[Term, bool]
     how: str
     left_out: Counter[str]
     checked: str | None = None
-    disagreements: tuple[str, ...] = ()
 
 
 def value_terms(
@@ -302,9 +301,7 @@ class _Problem:
         bad = set(wrong)
         values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_closed_terms([t]))}
         lost = Counter({"valued otherwise by cvc5": len(valuation.values) - len(values)})
-        shown = tuple(print_term(a)[:500] for a in wrong)
-        left_out = valuation.left_out + lost
-        return replace(valuation, values=values, left_out=left_out, checked=said, disagreements=shown)
+        return replace(valuation, values=values, left_out=valuation.left_out + lost, checked=said)
 
     def _claim(self, atom: Term, value: bool) -> str:
         name = self.names[atom]

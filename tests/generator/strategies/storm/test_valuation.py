@@ -175,7 +175,7 @@ def test_values_hold_together_for_cvc5_in_many_theories(process: SolvingProcess)
     text = Path(__file__).with_name("theories.smt2").read_text("utf-8")
     valuation = value_terms(script_of(text), process, cross_check=True)
     assert valuation.checked == "sat"
-    assert len(valuation.values) >= 12 and not valuation.disagreements
+    assert len(valuation.values) >= 12 and not valuation.left_out["valued otherwise by cvc5"]
 
 
 def test_a_value_that_cvc5_rejects_is_taken_out_and_reported(process: SolvingProcess) -> None:
@@ -188,7 +188,7 @@ def test_a_value_that_cvc5_rejects_is_taken_out_and_reported(process: SolvingPro
 
     script = script_of("(declare-fun x () Int)(assert (> x 5))(assert (< x 9))(check-sat)")
     valuation = value_terms(script, Liar(), cross_check=True)
-    assert valuation.disagreements == ("(> x 5)",)
+    assert valuation.left_out["valued otherwise by cvc5"] == 1
     assert {print_term(t): v for t, v in valuation.values.items()} == {"(< x 9)": True}
 
 
