@@ -177,5 +177,5 @@ def _library(sources: Sources, solvers: tuple[str, ...], others: tuple[str, ...]
 
 def _corpus(sources: Sources) -> Path:
     if sources.corpus is None:
-        raise GenerationError("name a corpus with --corpus, or a folder of formulas with --seeds")
+        raise GenerationError("name a learned corpus with --corpus")
     return sources.corpus

@@ -21,7 +21,7 @@ def header(
     issues: Iterable[str],
     settings: Mapping[str, object] | None = None,
 ) -> str:
-    """Comment lines that let the test be made again and traced back to its issues. ``settings`` are those
+    """Comment lines that say what made the test and trace it back to its issues. ``settings`` are those
     that are not the defaults."""
     set_to = [f"settings {_set_to(settings)}"] if settings else []
     return (
@@ -32,7 +32,7 @@ def header(
 
 
 class SeedHeader:
-    """Comment lines of tests made from the same seed formulas: how to make them again.
+    """Comment lines of tests made from the same seed formulas: what made them.
 
     Only the test's number and what was done to the seeds differ from one test to the next.
     """
