@@ -154,7 +154,7 @@ def _found_seeds(sources: Sources, solvers: tuple[str, ...], only: tuple[str, ..
     if sources.seeds not in (None, CORPUS):
         found = seeds_of_folder(Path(sources.seeds), labels_of(CachedAnswers()).answers)
     else:
-        with Corpus.open(_corpus(sources)) as opened:
+        with Corpus.open(_corpus(sources, ", or a folder of formulas with --seeds")) as opened:
             answers, hard = labels_of(CorpusAnswers(opened))
             given = (only, answers, solvers) if only else (solvers, answers)
             found = seeds_of_corpus(opened, *given)
@@ -175,7 +175,7 @@ def _library(sources: Sources, solvers: tuple[str, ...], others: tuple[str, ...]
             return load_library(opened, solvers, sources.rules, donor, beyond)
 
 
-def _corpus(sources: Sources) -> Path:
+def _corpus(sources: Sources, or_else: str = "") -> Path:
     if sources.corpus is None:
-        raise GenerationError("name a learned corpus with --corpus")
+        raise GenerationError(f"name a corpus with --corpus{or_else}")
     return sources.corpus
