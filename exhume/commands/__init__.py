@@ -34,7 +34,9 @@ SECTIONS = {
     "Ask a corpus": {
         "stats": Command("learn", "Count what a corpus holds."),
         "query": Command("query", "Run a named query (see --list) or SQL on a corpus."),
-        "similar": Command("compare", "Find the formulas of a corpus that are most similar to a file."),
+        "similar": Command(
+            "compare", "Find the formulas of a corpus that are most similar to a file, or to one of them."
+        ),
         "compare": Command("compare", "Compare the rules, skeletons and signatures of two corpora."),
         "behind": Command("compare", "Show the issues behind a generated test."),
     },
