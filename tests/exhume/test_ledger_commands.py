@@ -66,5 +66,5 @@ def test_a_hunt_reads_the_ledger_of_its_folder(exhume: Any, place: Path, yes: st
     (place / "findings.toml").write_text("[[finding]]\n")
     command = (*HUNT, "--solver", yes, "--solver", "z3", "--tests", 1, "--out", place / "h")
     assert "findings.toml: finding number 1" in exhume(*command, "--seeds", place).err
-    calls = ("apifuzz", "run", "--solver", yes, "--runs", 1, "--out", place / "c")
+    calls = ("apifuzz", "run", "--solver", "smtlib", "--runs", 1, "--out", place / "c")
     assert "findings.toml: finding number 1" in exhume(*calls).err
