@@ -12,6 +12,9 @@ from apifuzz.run import Run
 from apifuzz.scope import draw_logic
 from apifuzz.trace import TraceError
 
+MAX_LEVELS = 10_000
+"""A trace that opens more is refused."""
+
 _DEEPEST = 8
 
 
@@ -76,6 +79,11 @@ class Push(Action[None]):
     feature = Feature.INCREMENTAL
     likely = (lambda run: len(run.stack.levels) <= _DEEPEST,)
     count: Annotated[Count, Drawn(lambda run: 1 if run.random.happens(0.7) else run.random.up_to(3))]
+
+    def require(self, run: Run) -> None:
+        super().require(run)
+        if len(run.stack.levels) + self.count > MAX_LEVELS:
+            raise TraceError(f"more than {MAX_LEVELS} levels")
 
 
 class Pop(Action[None]):

@@ -29,7 +29,7 @@ from apifuzz.interface import (
     operator_text,
 )
 from apifuzz.scope import FOR_WITNESSES
-from apifuzz.trace import Trace, TraceError
+from apifuzz.trace import MAX_TEXT, Trace, TraceError
 from smtlib import (
     BOOL,
     REAL,
@@ -69,6 +69,7 @@ class TextEngine(TableEngine):
     name = "smtlib"
     answers = False
     calls = read_calls(Path(__file__).with_suffix(".toml"))
+    _length = 0
 
     def __init__(self, families: Sequence[str] = ("z3", "cvc5")) -> None:
         super().__init__()
@@ -131,7 +132,10 @@ class TextEngine(TableEngine):
         return other
 
     def emit(self, command: str) -> None:
-        """Add a command to the script."""
+        """Add a command to the script. TraceError where that becomes too long."""
+        self._length += len(command)
+        if self._length > MAX_TEXT:
+            raise TraceError(f"a script of more than {MAX_TEXT >> 20} Mi characters")
         self.commands.append(command)
 
     def _set_up(self, command: str) -> None:

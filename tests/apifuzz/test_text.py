@@ -20,7 +20,7 @@ from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.text import TextEngine, translate
 from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.run import Settings
-from apifuzz.trace import print_trace, read_trace
+from apifuzz.trace import TraceError, print_trace, read_trace
 from difftest import Limits, Solver, find_solver
 from smtlib import check_script, read_script
 from solvers.running.process import Supervisor
@@ -239,6 +239,19 @@ def test_a_translation_says_what_smtlib_can_say() -> None:
     translation = translate(read_trace(TRACE))
     assert translation.script == SCRIPT
     assert translation.refused == ((33, "z3:tactic: only z3 has it"),)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [(["2 push 1000"] * 3, "line 5: push: more than 2500 levels"), (["2 reset"] * 50, "more than 0 Mi")],
+)
+def test_a_short_trace_is_no_endless_translation(
+    lines: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apifuzz.actions.life.MAX_LEVELS", 2500)
+    monkeypatch.setattr("apifuzz.engines.text.MAX_TEXT", 1000)
+    with pytest.raises(TraceError, match=reason):
+        translate(read_trace("\n".join(["exhume-trace 1 smtlib 1", "1 new", *lines])))
 
 
 @pytest.mark.parametrize("ask", [ask_z3, ask_cvc5])
