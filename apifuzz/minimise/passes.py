@@ -1,9 +1,8 @@
 """The minimiser's passes: each proposes smaller traces, in an order that depends on the trace alone.
 
 A pass is a function of a trace, the position where it continues, and the grain (how much it removes at once).
-It yields proposals with two positions: where to continue in the proposal if it shows the error, and where to
-continue in the trace if neither it nor any proposal before it does. Positions count from the end of the
-trace, where the error is, so removing earlier lines does not shift them.
+It yields proposals with the position where to continue in them if they show the error. Positions count from
+the end of the trace, where the error is, so removing earlier lines does not shift them.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def measure(trace: Trace) -> tuple[int, int, int, int]:
     return (len(trace.lines) + len(trace.settings), compound, ids, letters)
 
 
-Proposal = tuple[int, int, Trace]
+Proposal = tuple[int, Trace]
 Pass = Callable[[Trace, int, int], Iterator[Proposal]]
 
 # The simplest values of sorts, by the sort's first word.
@@ -136,14 +135,14 @@ def _less(parts: Sequence[str], place: int) -> tuple[str, ...]:
     return (*parts[:place], *parts[place + 1 :])
 
 
-def _from_the_end(count: int, start: int, grain: int) -> Iterator[tuple[int, int, range]]:
-    """Ranges of ``grain`` indices below ``count``, the last first, with their positions; the last ``start``
+def _from_the_end(count: int, start: int, grain: int) -> Iterator[tuple[int, range]]:
+    """Ranges of ``grain`` indices below ``count``, the last first, with their position; the last ``start``
     indices were looked at.
     """
     end = count - start
     while end > 0:
         begin = max(0, end - grain)
-        yield count - end, count - begin, range(begin, end)
+        yield count - end, range(begin, end)
         end = begin
 
 
@@ -153,8 +152,7 @@ def _at_each_line(propose: Callable[[Trace, int], Iterator[Trace]]) -> Pass:
     @wraps(propose)
     def step(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
         for place in range(start, len(trace.lines)):
-            yield from ((place, place, made) for made in propose(trace, len(trace.lines) - 1 - place))
-            yield place, place + 1, trace
+            yield from ((place, made) for made in propose(trace, len(trace.lines) - 1 - place))
 
     return step
 
@@ -165,20 +163,20 @@ def _at_each_line(propose: Callable[[Trace, int], Iterator[Trace]]) -> Pass:
 def drop_effects(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """Runs of ``grain`` calls that return nothing go, and the sorts and terms that only they needed."""
     there = effects(trace)
-    for begin, end, gone in _from_the_end(len(there), start, grain):
-        yield begin, end, sliced(trace, set(there[: gone.start]) | set(there[gone.stop :]))
+    for place, gone in _from_the_end(len(there), start, grain):
+        yield place, sliced(trace, set(there[: gone.start]) | set(there[gone.stop :]))
 
 
 def drop_lines(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """Runs of ``grain`` lines go, and all that needs what they make."""
-    for begin, end, gone in _from_the_end(len(trace.lines), start, grain):
-        yield begin, end, without(trace, gone)
+    for place, gone in _from_the_end(len(trace.lines), start, grain):
+        yield place, without(trace, gone)
 
 
 def drop_unused(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """All that nothing needs goes at once."""
     if not start:
-        yield 1, 1, collected(trace)
+        yield 1, collected(trace)
 
 
 def drop_levels(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
@@ -188,12 +186,12 @@ def drop_levels(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
         opened, closed = pairs[place]
         kept = [i for i in effects(trace) if not opened <= i <= (closed if closed is not None else -1)]
         if closed is not None:
-            yield place, place, sliced(trace, set(kept))
+            yield place, sliced(trace, set(kept))
         lines: list[Line | None] = list(trace.lines)
         for index in (opened, closed):
             if index is not None:
                 lines[index] = _fewer(trace.lines[index])
-        yield place, place + 1, replace(trace, lines=tuple(line for line in lines if line is not None))
+        yield place, replace(trace, lines=tuple(line for line in lines if line is not None))
 
 
 def _levels(trace: Trace) -> list[tuple[int, int | None]]:
@@ -233,11 +231,11 @@ def flatten_terms(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
         for index, line in enumerate(trace.lines)
         if line.action not in LEAVES and line.returns and line.returns[0] in facts.sorts
     ]
-    for begin, end, flat in _from_the_end(len(there), start, grain):
+    for place, flat in _from_the_end(len(there), start, grain):
         lines = list(trace.lines)
         for index in there[flat.start : flat.stop]:
             lines[index] = _constant(lines[index], facts)
-        yield begin, end, collected(replace(trace, lines=tuple(lines)))
+        yield place, collected(replace(trace, lines=tuple(lines)))
 
 
 def _constant(line: Line, facts: Facts) -> Line:
@@ -400,10 +398,10 @@ def plain_seeds(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     """The engine's choices become those of seed 0: all at once, then line by line."""
     if not start:
         plain = tuple(replace(line, seed=0) for line in trace.lines)
-        yield len(trace.lines) + 1, 1, replace(trace, lines=plain)
+        yield len(trace.lines) + 1, replace(trace, lines=plain)
     for place in range(max(start, 1), len(trace.lines) + 1):
         line = trace.lines[-place]
-        yield place + 1, place + 1, changed(trace, len(trace.lines) - place, replace(line, seed=0))
+        yield place + 1, changed(trace, len(trace.lines) - place, replace(line, seed=0))
 
 
 def drop_settings(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
@@ -412,7 +410,7 @@ def drop_settings(trace: Trace, start: int, grain: int) -> Iterator[Proposal]:
     for place in range(start, len(idle)):
         cut = idle[-1 - place]
         left = (*trace.settings[:cut], *trace.settings[cut + 1 :])
-        yield place, place + 1, replace(trace, settings=left)
+        yield place, replace(trace, settings=left)
 
 
 def renumbered(trace: Trace) -> Trace:

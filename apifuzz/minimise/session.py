@@ -83,24 +83,20 @@ class Work:
             yield drop_lines
 
     def _run_pass(self, step: Pass, grain: int) -> None:
-        position = 0
-        while True:
-            chosen = list(itertools.islice(self._worthwhile(step(self.trace, position, grain)), self.width))
-            if not chosen:
-                return
-            won = self._first([trace for _, _, trace in chosen])
-            if won is None:
-                position = chosen[-1][1]
-            else:
-                position, _, self.trace = chosen[won]
+        proposals = self._worthwhile(step(self.trace, 0, grain))
+        while chosen := list(itertools.islice(proposals, self.width)):
+            won = self._first([trace for _, trace in chosen])
+            if won is not None:
+                position, self.trace = chosen[won]
                 self.save(self.trace)
+                proposals = self._worthwhile(step(self.trace, position, grain))
 
     def _worthwhile(self, proposals: Iterator[Proposal]) -> Iterator[Proposal]:
         """Those that are smaller and were not tried before."""
         size = measure(self.trace)
-        for begin, end, trace in proposals:
+        for position, trace in proposals:
             if measure(trace) < size and _text(trace) not in self._failed:
-                yield begin, end, trace
+                yield position, trace
 
     def _first(self, traces: Sequence[Trace]) -> int | None:
         won = self.show(traces)

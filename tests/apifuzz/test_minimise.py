@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import random
 import signal
@@ -23,8 +22,6 @@ from apifuzz.engines import make_engine
 from apifuzz.minimise import files, session
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, _reduce_script, minimise_file
 from apifuzz.minimise.passes import (
-    GRAINED,
-    SINGLE,
     Facts,
     collected,
     drop_settings,
@@ -148,20 +145,9 @@ def test_ids_are_numbered_again_and_mean_the_same(small: Trace) -> None:
     assert script.script() == other.script()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("step", [*GRAINED, *SINGLE], ids=lambda step: step.__name__)
-def test_passes_continue_to_their_end(step: Callable[..., object], small: Trace) -> None:
-    for trace in (small, drawn(3)):
-        position, rounds = 0, 0
-        while chosen := list(itertools.islice(step(trace, position, 2), 1)):  # type: ignore[call-overload]
-            (_, after, _), rounds = chosen[0], rounds + 1
-            # A proposal may be the first of several at a place; skip to the place's end.
-            position = max(after, position + 1)
-        assert rounds <= len(trace.lines) + len(trace.settings) + 1
-
-
 def test_what_a_run_is_made_on_is_no_setting_to_drop(small: Trace) -> None:
     said = (("cross-check", "z3"), ("theories", "Core"), ("check-witnesses", "true"), ("features", "()"))
-    left = [trace.settings for _, _, trace in drop_settings(replace(small, settings=said), 0, 1)]
+    left = [trace.settings for _, trace in drop_settings(replace(small, settings=said), 0, 1)]
     assert left == [said[:3], (said[0], *said[2:])]
 
 
