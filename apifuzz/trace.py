@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -128,6 +129,7 @@ def print_header(solver: str, seed: int, settings: Iterable[tuple[str, str]] = (
         yield _checked(f"set {name} {value}", 3)
 
 
+@lru_cache(maxsize=1 << 12)
 def print_call(line: Line) -> str:
     """The line of a call, without its return and without line end.
 

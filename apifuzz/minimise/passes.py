@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import lru_cache, wraps
 
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Line, Trace, ids_in, is_id, replace_ids, split_line
 
@@ -52,9 +52,10 @@ def _sort_returned(line: Line, sorts: dict[str, str]) -> str | None:
     return first if ids_in(first) == [first] and first.startswith("s") else None
 
 
-def used(line: Line) -> list[str]:
+@lru_cache(maxsize=1 << 12)
+def used(line: Line) -> tuple[str, ...]:
     """The ids that a line needs, in the order in which it names them."""
-    return [found for argument in line.args for found in ids_in(argument)]
+    return tuple(found for argument in line.args for found in ids_in(argument))
 
 
 def sliced(trace: Trace, kept: Collection[int]) -> Trace:
