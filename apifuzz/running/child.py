@@ -89,6 +89,8 @@ def _replay(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> Any:
 def _repeat(setup: Setup, feed: Feed | None, request: dict[str, Any]) -> dict[str, Any]:
     """Make the calls of a trace again and again; how much memory there is after each time, in bytes."""
     trace = read_trace(request["trace"])
+    with _writing(request["file"]) as write:
+        write(request["trace"])
     ending: Ending | None = None
     resident = []
     for _ in range(request["times"]):

@@ -189,7 +189,7 @@ class Runner:
             run = self._programs.execute([sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
         else:
             run = self._forks.evaluate(json.dumps(request).encode(), limits)
-        return _result(run, self._written(), request)
+        return _result(run, self._written())
 
     def _written(self) -> str:
         try:
@@ -209,9 +209,8 @@ def _fresh(limits: Limits, factor: float = FRESH_FACTOR) -> Limits:
     return structs.replace(limits, seconds=FRESH_SECONDS + factor * limits.seconds)
 
 
-def _result(run: Run, trace: str, request: Mapping[str, Any]) -> RunResult:
-    """What a run means. Its trace is what was written; of a repetition the trace that was repeated."""
-    trace = trace or str(request.get("trace", ""))
+def _result(run: Run, trace: str) -> RunResult:
+    """What a run means that wrote ``trace``."""
     document = _document(run)
     if document is None:
         return _died(run, trace)

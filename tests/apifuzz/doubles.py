@@ -214,6 +214,10 @@ breaks = _printing(Breaks)
 asks_once = _printing(AsksOnce)
 
 
+def dies() -> Engine:
+    os.abort()
+
+
 def answers_wrongly() -> Engine:
     return CrossCheck(AnswersWrongly("bvxor", make_engine("bitwuzla")), make_engine("bitwuzla"))
 

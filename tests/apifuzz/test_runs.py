@@ -153,6 +153,13 @@ def test_a_crash_leaves_its_trace_and_is_seen_in_a_fresh_process() -> None:
             assert result.trace.splitlines()[-1] == "3 pop 1"
 
 
+def test_a_crash_before_the_first_call_is_in_no_action() -> None:
+    with Runner(double("dies")) as runner:
+        seen = runner.replay("exhume-trace 1 smtlib 1\n1 new\n", fresh=True)
+    assert seen.fault is not None
+    assert (seen.fault.kind, seen.fault.action, seen.trace) == ("crash", "", "")
+
+
 def test_a_run_over_its_limits_is_no_error(honest: Runner) -> None:
     slow = "".join(f"{n} make-constant s1 c{n}\nreturn t{n}\n" for n in range(1, 4000))
     text = f"exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n{slow}"
