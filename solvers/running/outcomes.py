@@ -109,14 +109,17 @@ class _Reading:
     # Whether ``unsupported`` lines are about options and queries only.
     harmless: bool = False
     notes: dict[str, str] = field(default_factory=dict)
+    # The words of the script that a pattern finds.
+    misleading: dict[re.Pattern[str], list[str]] = field(default_factory=dict)
 
     def says(self, pattern: re.Pattern[str], line: str) -> bool:
         """Whether the solver says this itself, and does not repeat a name or a text of the script."""
         if pattern.search(line) is None:
             return False
-        for word in self.script.words:
-            if word in line and pattern.search(word):
-                line = line.replace(word, "")
+        if pattern not in self.misleading:
+            self.misleading[pattern] = [word for word in self.script.words if pattern.search(word)]
+        for word in self.misleading[pattern]:
+            line = line.replace(word, "")
         return pattern.search(line) is not None
 
     def note(self, kind: str, line: str) -> None:
@@ -166,8 +169,10 @@ def _on_one_line(script: Script, printed: str) -> str:
     for text in script.long_texts:
         line = text.replace("\n", " ")
         printed = printed.replace(text, line)
-        # An echo is all of its lines.
-        printed = re.sub(rf"(?m)^{re.escape(text[1:-1])}$", line[1:-1].replace("\\", r"\\"), printed)
+        if text[1:-1] in printed:
+            # An echo is all of its lines.
+            echo = rf"(?m)^{re.escape(text[1:-1])}$"
+            printed = re.sub(echo, line[1:-1].replace("\\", r"\\"), printed)
     return printed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 
 import pytest
 
@@ -94,6 +95,14 @@ def test_a_message_that_repeats_the_script_is_none_of_the_solver(
 ) -> None:
     assert verdict(text, printed, code=1).outcome is outcome
     assert verdict(text, printed, number=signal.SIGABRT).outcome is Outcome.CRASH
+
+
+def test_many_messages_on_a_large_script_take_linear_time() -> None:
+    text = "".join(f"(declare-const x{number} Int)" for number in range(20_000)) + ONE
+    said = "/a/b.cpp:7:3: runtime error: shift\n" * 2000
+    began = time.process_time()
+    assert verdict(text, "sat\n", said).outcome is Outcome.CRASH
+    assert time.process_time() - began < 1.5
 
 
 def test_an_echo_that_is_not_printed_takes_no_answer() -> None:
