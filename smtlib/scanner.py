@@ -33,6 +33,8 @@ QUERY: Final = "query"
 QUESTIONS: Final = CHECKS | {QUERY}
 """The commands that are answered by sat, unsat or unknown."""
 
+# A slash that is more than the operator.
+_SLASH = re.compile(r"\\|/(?:(?<=[^ \t\r\n()]/)|(?=[^ \t\r\n()]))")
 # Starts a program.
 _ORACLE = "declare-oracle-fun"
 # Attributes of terms and assertions, which may be names of files that no solver opens.
@@ -80,7 +82,7 @@ def names_file(text: str) -> str | None:
     Texts come from strangers, and many options, those of tactics too, empty the file that they name. So any
     value with a slash counts, whatever its option and wherever it stands.
     """
-    if "/" not in text and "\\" not in text and _ORACLE not in text:
+    if not _SLASH.search(text) and _ORACLE not in text:
         return None
     command = option = ""
     for token in lexemes(text):

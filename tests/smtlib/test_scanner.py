@@ -53,6 +53,7 @@ def test_a_megabyte_of_one_character_takes_linear_time(character: str) -> None:
         ("(set-option :write-cnf |/a|)", ":write-cnf"),
         ('(set-option :x ; a comment\n"/a")', ":x"),
         (r'(set-option :x "\u{2f}a")', ":x"),
+        ("(set-option :x / )(set-option :x\t/a)", ":x"),
         ("(apply (using-params sat :drat.file |/a/b|))", ":drat.file"),
         ("(declare-tactic t (using-params sat :drat.file |/a/b|))", ":drat.file"),
         ("(query p :print_aig |/a/b|)", ":print_aig"),
@@ -74,3 +75,9 @@ def test_a_megabyte_of_one_character_takes_linear_time(character: str) -> None:
 )
 def test_a_value_that_is_a_path_is_found_wherever_it_stands(text: str, named: str | None) -> None:
     assert names_file(text) == named
+
+
+def test_a_division_is_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Most formulas with slashes have these alone: their tokens are not looked at.
+    monkeypatch.setattr("smtlib.scanner.lexemes", None)
+    assert names_file("(assert (> (/ x 2) ((_ map (/\t(Real Real) Real)) x y)))") is None
