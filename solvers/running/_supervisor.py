@@ -1,12 +1,12 @@
 """The process between exhume and a solver: starts it, enforces its limits, and kills all of its processes.
 
-It is a separate program (``_supervisor.py [--engine FOLDER MODULE ARGUMENT...]``) for three reasons: it has
-one thread, so that it may fork and run code in the child; it is a *subreaper* (Linux), so that processes that
-a solver leaves behind in any session become its children and are killed; and when exhume dies for whatever
-reason, the pipe from it closes, and the supervisor kills the running solver and exits. With an engine it
-keeps the solver's library loaded and forks a child per test: as isolated as a new process, without the
-start-up. For requests with ``share``, one child runs one test after another (:class:`Shared`): faster still,
-and good enough to see which tests deserve a process of their own.
+It is a separate program (``_supervisor.py SCRATCH [--engine FOLDER MODULE ARGUMENT...]``) for three reasons:
+it has one thread, so that it may fork and run code in the child; it is a *subreaper* (Linux), so that
+processes that a solver leaves behind in any session become its children and are killed; and when exhume dies
+for whatever reason, the pipe from it closes, and the supervisor kills the running solver, removes its working
+folder ``SCRATCH`` and exits. With an engine it keeps the solver's library loaded and forks a child per test:
+as isolated as a new process, without the start-up. For requests with ``share``, one child runs one test after
+another (:class:`Shared`): faster still, and good enough to see which tests deserve a process of their own.
 
 Requests arrive on standard input and replies go to standard output, one at a time, as frames: two big-endian
 lengths (4 and 8 bytes), a JSON header, a body. It imports only the standard library, and little of it:
@@ -421,8 +421,22 @@ class Shared:
         return watch.reply(seconds)
 
 
-def main(arguments: list[str]) -> int:
+def main(scratch: str, *arguments: str) -> int:
     """Serve requests until standard input closes."""
+    os.chdir(scratch)
+    parent = os.getppid()
+    try:
+        return _serve(arguments)
+    finally:
+        # The parent removes the folder, unless it has died.
+        if os.getppid() != parent:
+            with contextlib.suppress(OSError), os.scandir(scratch) as entries:
+                for left in entries:
+                    os.unlink(left)  # noqa: PTH108
+                os.rmdir(scratch)  # noqa: PTH106
+
+
+def _serve(arguments: tuple[str, ...]) -> int:
     requests, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -430,7 +444,7 @@ def main(arguments: list[str]) -> int:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     engine = None
     try:
-        if arguments[:1] == ["--engine"]:
+        if arguments[:1] == ("--engine",):
             engine = load_engine(*arguments[1:])
     except Exception as problem:  # noqa: BLE001 (sent to the other side, which raises it)
         send(replies, {"problem": f"{type(problem).__name__}: {problem}"})
@@ -451,6 +465,6 @@ def main(arguments: list[str]) -> int:
 def run() -> NoReturn:
     """Serve as a program."""
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main(*sys.argv[1:]))
     except BrokenPipeError:
         sys.exit(0)  # exhume has exited

@@ -219,11 +219,13 @@ class Supervisor:
     def _ready(self) -> subprocess.Popen[bytes] | None:
         if self._process is None and not self._closed:
             process = subprocess.Popen(
-                [sys.executable, *self._flags, "-c", _START, _supervisor.__file__, *self._arguments],
+                [
+                    *(sys.executable, *self._flags, "-c", _START, _supervisor.__file__),
+                    *(str(self.folder), *self._arguments),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                cwd=self.folder,
                 env=self._environment(),
                 # Outside the terminal's process group: Ctrl-C goes to exhume, which then closes the
                 # supervisor.

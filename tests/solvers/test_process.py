@@ -324,7 +324,7 @@ def test_any_module_can_be_an_engine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_survives_the_death_of_exhume_itself(
-    number: signal.Signals, assert_gone: Callable[[str], None]
+    number: signal.Signals, assert_gone: Callable[[str], None], tmp_path: Path
 ) -> None:
     marker = uuid.uuid4().hex
     code = f"""
@@ -334,7 +334,11 @@ def test_nothing_survives_the_death_of_exhume_itself(
     """
     root = Path(__file__).parents[2]
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], cwd=root, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=root,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
@@ -342,10 +346,14 @@ def test_nothing_survives_the_death_of_exhume_itself(
     while not any(line.startswith("sh\0") for line in commands_running(marker)):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    assert list(tmp_path.iterdir()) != []
     process.send_signal(number)
     process.wait()
     process.stdout.close()
     assert_gone(marker)
+    while list(tmp_path.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_one_run_alone_needs_no_supervisor_of_the_callers() -> None:
