@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -251,16 +251,17 @@ def _fault(document: Mapping[str, Any], trace: str, resident: tuple[int, ...], p
 def _died(run: Run, trace: str) -> RunResult:
     """A process that did not come to its end."""
     lowered = run.stderr[-4000:].lower()
+    calls = len(actions_of(trace))
     if run.ended in ("timeout", "cancelled"):
-        return RunResult("timeout", trace, run.seconds, printed=run.stderr, detail=run.ended)
+        return RunResult("timeout", trace, run.seconds, printed=run.stderr, detail=run.ended, calls=calls)
     if run.ended != "exit" or run.signal == signal.SIGKILL or any(word in lowered for word in _NO_MEMORY):
-        return RunResult("memout", trace, run.seconds, printed=run.stderr, detail=run.ended)
+        return RunResult("memout", trace, run.seconds, printed=run.stderr, detail=run.ended, calls=calls)
     if run.signal in CRASH_SIGNALS or run.code is None:
         name = next((s.name for s in signal.Signals if s == run.signal), f"signal {run.signal}")
     else:
         name = f"exit status {run.code}"
     fault = faults.crash(last_action(trace), name, run.stderr)
-    return RunResult("fault", trace, run.seconds, fault, printed=run.stderr)
+    return RunResult("fault", trace, run.seconds, fault, printed=run.stderr, calls=calls)
 
 
 def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
@@ -282,10 +283,10 @@ def ends_in(fault: Fault, text: str, run: Run, exact: bool = True) -> bool:
 
 def last_action(trace: str) -> str:
     """The action of the last call in a trace's text; empty if there is none."""
-    return next(actions_of(reversed(trace.splitlines())), "")
+    return (actions_of(trace) or [""])[-1]
 
 
-def actions_of(lines: Iterable[str]) -> Iterator[str]:
-    """The actions of the calls in some lines of a trace's text."""
-    words = (line.split(None, 2) for line in lines)
-    return (parts[1] for parts in words if len(parts) >= 2 and parts[0].isdigit())
+def actions_of(trace: str) -> list[str]:
+    """The actions of the calls in a trace's text, which may be torn."""
+    words = (line.split(None, 2) for line in trace.split("\n"))
+    return [parts[1] for parts in words if len(parts) >= 2 and parts[0].isdigit()]

@@ -228,8 +228,7 @@ def _counts(result: RunResult) -> Mapping[str, Mapping[str, int]]:
     if result.fault is not None:
         counts["errors"] = {result.fault.kind: 1}
     if not result.statistics:  # it could not count them itself
-        tried = Counter(actions_of(result.trace.splitlines()))
-        return counts | {"calls": {"calls": tried.total()}, "tried": tried}
+        return counts | {"tried": Counter(actions_of(result.trace))}
     return counts | {kind: found for kind, found in result.statistics.items() if found}
 
 

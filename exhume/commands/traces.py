@@ -11,7 +11,7 @@ import typer
 from apifuzz.engine import Engine
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, minimise_file
 from apifuzz.minimise.session import look
-from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, last_action
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, print_trace
 from base.documents import to_document
@@ -91,7 +91,8 @@ def _show_replay(result: RunResult) -> None:
     if result.answers:
         out.print(" ".join(result.answers))
     if result.fault is None:
-        out.print(f"{result.outcome}: {result.calls} calls, no error")
+        where = "" if result.outcome == "done" else f" in {last_action(result.trace)}"
+        out.print(f"{result.outcome}{where}: {result.calls} calls, no error")
         return
     if result.printed.strip():
         say(result.printed.strip()[-2000:])

@@ -150,7 +150,7 @@ def test_a_crash_leaves_its_trace_and_is_seen_in_a_fresh_process() -> None:
             assert result.outcome == "fault"
             assert result.fault is not None
             assert (result.fault.kind, result.fault.action, result.fault.shape) == ("crash", "pop", "SIGSEGV")
-            assert result.trace.splitlines()[-1] == "3 pop 1"
+            assert (result.trace.splitlines()[-1], result.calls) == ("3 pop 1", 3)
 
 
 def test_a_crash_before_the_first_call_is_in_no_action() -> None:
@@ -311,6 +311,7 @@ def test_shipped_ledgers_are_read_and_distinguished_by_solver() -> None:
 
 def test_the_last_action_is_read_off_a_torn_trace() -> None:
     assert last_action("exhume-trace 1 z3 1\n3 new\n4 push 1\nreturn t1\n") == "push"
+    assert last_action("exhume-trace 1 z3 1\n3 new\n4 make-constant s1 |a\x855 pop|\n") == "make-constant"
     assert last_action("") == ""
 
 
