@@ -118,7 +118,7 @@ _VALUES = {
 }
 _BIT_VECTOR = re.compile(r"\(_ BitVec ([1-9][0-9]{0,4})\)\Z")
 _VALUE_MAKERS = ("make-value", "make-special-value")
-_NUMERAL = re.compile(r"[1-9][0-9]*\Z")
+_NUMERAL = re.compile(r"[1-9][0-9]{0,3}\Z")
 
 
 def changed(trace: Trace, index: int, line: Line) -> Trace:
@@ -201,9 +201,9 @@ def _levels(trace: Trace) -> list[tuple[int, int | None]]:
     stack: list[int] = []
     for index, line in enumerate(trace.lines):
         if line.action == "push":
-            stack += [index] * _count(line)
+            stack += [index] * level_count(line)
         elif line.action == "pop":
-            closed = min(_count(line), len(stack))
+            closed = min(level_count(line), len(stack))
             pairs += [(stack.pop(), index) for _ in range(closed)]
         elif line.action in ("reset", "reset-assertions", "delete", "new"):
             pairs += [(opened, None) for opened in reversed(stack)]
@@ -211,13 +211,14 @@ def _levels(trace: Trace) -> list[tuple[int, int | None]]:
     return pairs + [(opened, None) for opened in reversed(stack)]
 
 
-def _count(line: Line) -> int:
+def level_count(line: Line) -> int:
+    """How many levels a push or pop is about; 1 where that cannot be read."""
     text = line.args[0] if line.args else "1"
     return min(int(text), 1000) if _NUMERAL.match(text) else 1
 
 
 def _fewer(line: Line) -> Line | None:
-    count = _count(line)
+    count = level_count(line)
     return replace(line, args=(str(count - 1),)) if count > 1 else None
 
 
@@ -345,7 +346,7 @@ def drop_members(trace: Trace, index: int) -> Iterator[Trace]:
         parts = split_line(line.args[place][1:-1]) if line.args[place].startswith("(") else []
         for part in range(len(parts) - 1, 1, -1):
             yield _regrouped(trace, index, place, _less(parts, part))
-            name, *fields = split_line(parts[part][1:-1]) if parts[part].startswith("(") else [""]
+            name, *fields = (split_line(parts[part][1:-1]) if parts[part].startswith("(") else []) or [""]
             for field in range(len(fields) - 1, -1, -1):
                 left = f"({' '.join([name, *_less(fields, field)])})"
                 regrouped = _regrouped(trace, index, place, [*parts[:part], left, *parts[part + 1 :]])
@@ -376,7 +377,7 @@ def plain_values(trace: Trace, index: int) -> Iterator[Trace]:
     if line.action in _VALUE_MAKERS and line.returns and (sort := facts.sorts.get(line.returns[0])):
         for value in _values(trace, sort, facts):
             yield changed(trace, index, replace(line, action="make-value", args=(sort, value)))
-    elif line.action in ("push", "pop") and _count(line) > 1:
+    elif line.action in ("push", "pop") and level_count(line) > 1:
         yield changed(trace, index, replace(line, args=("1",)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from apifuzz.minimise.passes import level_count
 from apifuzz.trace import Line, Trace
 
 QUESTIONS = frozenset(
@@ -22,7 +23,7 @@ def at_once(trace: Trace) -> Trace:
     for line in trace.lines:
         match line.action:
             case "push" | "pop":
-                count = int(line.args[0])
+                count = level_count(line)
                 levels = (
                     levels + [[] for _ in range(count)] if line.action == "push" else levels[: -count or None]
                 )

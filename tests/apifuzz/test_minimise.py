@@ -24,6 +24,8 @@ from apifuzz.minimise.files import MinimisingOptions, TraceFile, _reduce_script,
 from apifuzz.minimise.passes import (
     Facts,
     collected,
+    drop_levels,
+    drop_members,
     drop_settings,
     measure,
     renumbered,
@@ -34,6 +36,7 @@ from apifuzz.minimise.session import NotShown, OutOfTime, Work, _earlier, _first
 from apifuzz.run import Settings
 from apifuzz.running.faults import Fault
 from apifuzz.running.findings import Description
+from apifuzz.running.question import at_once
 from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
@@ -149,6 +152,12 @@ def test_what_a_run_is_made_on_is_no_setting_to_drop(small: Trace) -> None:
     said = (("cross-check", "z3"), ("theories", "Core"), ("check-witnesses", "true"), ("features", "()"))
     left = [trace.settings for _, trace in drop_settings(replace(small, settings=said), 0, 1)]
     assert left == [said[:3], (said[0], *said[2:])]
+
+
+def test_odd_lines_that_no_replay_reaches_are_no_error() -> None:
+    odd = read_trace(f"{SMALL}1 declare-datatypes (D () ())\n1 push {'9' * 5000}\n1 push\n1 pop -1\n")
+    assert list(drop_members(odd, 0, 1)) and list(drop_levels(odd, 0, 1))
+    assert actions(at_once(odd))[-1] == "check-sat"
 
 
 # The loop
