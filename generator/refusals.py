@@ -7,8 +7,9 @@ All that is known of these is here, for terms: atoms and seeds are made of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from generator.seeds.script import SeedScript, once_per_seed
@@ -34,6 +35,14 @@ RESULTS = {"cvc5": frozenset((("ite", "RegLan"),))}
 
 _FORMATS = ((8, 24), (11, 53))
 """The floating-point formats that cvc5 takes without an option."""
+
+_SORTS = frozenset(("FloatingPoint", "FiniteField", "RegLan"))
+"""Sorts of which only some terms are taken."""
+
+_SORT_MAKERS = (
+    "declare-datatype declare-datatypes declare-codatatype declare-codatatypes define-sort lambda".split()
+)
+_WORD = re.compile(r"[^\s()]+")
 
 
 # Values
@@ -128,9 +137,27 @@ def refused_atom(atom: Atom, families: Collection[str]) -> str:
     text = atom.script()
     if "cvc5" in families and "(-> " in text:
         return "functions as values without a higher-order logic, which most other solvers refuse"
+    if not _may_be_refused(text):
+        return ""
     checked = check_script(read_script(text))
     bodies = [definition.body for command in checked.commands for definition in command.definitions]
     return refused(checked.commands, postorder([*checked.assertions, *bodies]), families)
+
+
+def _may_be_refused(text: str) -> bool:
+    """Whether an atom's script has to be read: there are many atoms, and most have nothing of this."""
+    return "(Array (Array " in text or "#f" in text or not _signs().isdisjoint(_WORD.findall(text))
+
+
+@cache
+def _signs() -> frozenset[str]:
+    """One of these words is in each script that is refused, but for arrays indexed by arrays and literals
+    of fields.
+    """
+    theories = default_theories()
+    sorts = {name for name, sort in theories.abbreviations.items() if sort.name in _SORTS}
+    functions = {s.name for s in theories.signatures() if _SORTS.intersection(s.sort_names())}
+    return OPERATORS["cvc5"].union(_SORTS, sorts, functions, theories.value_arguments, _SORT_MAKERS)
 
 
 @once_per_seed
