@@ -134,8 +134,9 @@ def _with_tags_apart(text: str) -> tuple[str, list[int] | None]:
 _PRE = re.compile(r"<pre\b[^<>]*>(.*?)(?:</pre\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]{0,200})?/?>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# A code span. A script in one must not mix with the words around it.
-_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^`]+)\1(?!`)")
+# A code span. A script in one must not mix with the words around it. A mark after a letter (doesn`t) or a
+# backslash begins none.
+_SPAN = re.compile(r"(?<![`\\a-zA-Z0-9])(`{1,3})(?!`)([^`]+)\1(?!`)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _COMMAND_LINE_START = re.compile(
     r"^[ \t`]*\((?:set-logic|set-option|set-info|declare-[a-z-]+|define-[a-z-]+|assert"

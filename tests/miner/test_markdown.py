@@ -57,6 +57,12 @@ def test_words_between_two_code_spans_are_not_code() -> None:
     assert prose.text == "See  and `unsat`"
 
 
+@pytest.mark.parametrize("words", ["It doesn`t work:", "1` and", r"A mark \` and"])
+def test_a_mark_that_begins_no_code_hides_none(words: str) -> None:
+    span, _ = blocks_of(f"{words} `(assert x) (check-sat)` is unknown")
+    assert (span.kind, span.text) == ("span", "(assert x) (check-sat)")
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
