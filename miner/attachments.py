@@ -363,7 +363,12 @@ def _text(data: bytes, limits: Limits) -> str | None:
     try:
         return decode(data)
     except UnicodeError:
-        return None if b"\0" in data[:4096] else data.decode("latin-1")
+        if b"\0" in data[:4096]:
+            return None
+    try:
+        return data.decode("utf-8-sig")  # with a byte 0 further down, as logs may have
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def texts_of(links: Sequence[Link], bodies: Mapping[str, str], limits: Limits = LIMITS) -> list[AttachedFile]:

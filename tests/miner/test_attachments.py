@@ -231,6 +231,8 @@ def test_what_is_no_text_or_broken_is_left() -> None:
     assert read("a.smt2", b"\0\1\2") == []
     assert read("a.smt2", "é".encode("latin-1")) == [("a.smt2", "é")]
     assert read("a.smt2", "é".encode("utf-16")) == [("a.smt2", "é")]
+    log = "é" * 4096 + "\0"
+    assert read("a.log", log.encode()) == [("a.log", log)]
     assert read("a.zip", zipped({"a.smt2": SCRIPT.encode()})[:-30]) == []
     for kind in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         assert read("a.zip", zipped({"a.smt2": SCRIPT.encode()}, kind)) == []
