@@ -135,8 +135,8 @@ class Book:
         self._known_by_formula: dict[str, Entry] = {}
         self._reductions = 0.0
         self._tried: set[str] = set()
-        # How many records there were when none was left to try.
-        self._all_tried = 0
+        # The keys of the records when none was left to try.
+        self._all_tried: frozenset[str] = frozenset()
         if loaded:
             self._restore(loaded)
 
@@ -182,7 +182,7 @@ class Book:
 
         Ids in ``_tried`` were given out before.
         """
-        if len(self.records) == self._all_tried:  # none is new, and none is gone
+        if self.records.keys() == self._all_tried:
             return None
         if self._reductions + _REDUCTION.seconds > _REDUCTION_SHARE * self.worker_seconds():
             return None
@@ -200,7 +200,7 @@ class Book:
                     # Taken as spent, so that no other one is begun meanwhile.
                     self._reductions += _REDUCTION.seconds
                     return ReduceTask(TestName(found.strategy, "", found.index), record.path, _REDUCTION)
-        self._all_tried = len(self.records)
+        self._all_tried = frozenset(self.records)
         return None
 
     def take_reduction(self, result: Reduced) -> Iterator[Event]:

@@ -96,6 +96,10 @@ def test_findings_are_gone_through_for_a_reduction_when_there_is_a_new_one(
         for _ in range(5):
             assert book.next_reduction() is None
     assert len(looks) == 1 + 2 + 3
+    # One becomes a part of another, and a new one comes.
+    book.records["3"] = book.records.pop("0")
+    assert book.next_reduction() is None
+    assert len(looks) == 1 + 2 + 3 + 3
 
 
 @pytest.mark.parametrize("at_once", [False, True])
