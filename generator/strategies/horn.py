@@ -60,14 +60,16 @@ class Horn(SeedStrategy):
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Other clauses each time."""
         script = seed.script()
+        is_horn = _is_horn(script)
+        maker = None if is_horn else _maker(seed)
+        if maker is None and not is_horn:
+            return
         way: _Way = "tactic" if self._know_rules else "all"
         if horn_has(script, script.assertions) and not refused_seed(script, self.families):
             way = "logic"
-        if _is_horn(script):
-            while True:
-                yield _mutant(seed, _subset(script, way, chance), way, chance)
-        maker = _maker(seed)
-        while maker is not None:
+        while maker is None:
+            yield _mutant(seed, _subset(script, way, chance), way, chance)
+        while True:
             drawn: _Way = "rules" if chance.random() < _RULES_SHARE and self._know_rules else way
             yield _mutant(seed, maker.text(drawn, chance), drawn, chance)
 
