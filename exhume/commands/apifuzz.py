@@ -257,7 +257,9 @@ def _check_options(drawing: Drawing, setup: Setup, engine: Engine) -> None:
         refused[result.trace.split("\n")[-2]] = result.fault.detail
     for name, value in drawing.fixed_options:
         if reason := refused.get(print_call(_line(SetOption(name, value)))):
-            raise typer.BadParameter(f"--option {name}={value}: {engine.name} does not take it: {reason}")
+            raise typer.BadParameter(
+                f"--option {name}={value}: {engine.name} does not take it: {reason[:200]}"
+            )
 
 
 def _line(call: New | SetOption) -> Line:
