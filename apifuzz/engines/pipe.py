@@ -322,5 +322,7 @@ def _error(reply: str) -> Exception:
     message = " ".join(reply.split())
     if tells_of_a_crash(message):
         return Misbehaviour("crash", message)
-    reason = next((why for part, why in ASKED["limits"].items() if part in message), "")
+    # After an unknown parameter, all known ones are listed: those that set limits, too.
+    said = message.partition("Legal parameters are")[0]
+    reason = next((why for part, why in ASKED["limits"].items() if part in said), "")
     return Unsupported(f"{reason}: {message}") if reason else Rejected(message)

@@ -335,6 +335,19 @@ def test_other_answers_than_success_are_noticed() -> None:
         engine.emit("(push 1)")
 
 
+def test_a_list_of_parameters_is_no_limit() -> None:
+    engine = conversing(
+        """
+        input()
+        print("(error \\"unknown parameter 'x'")
+        print("Legal parameters are:")
+        print("  timeout (unsigned int)\\")", flush=True)
+        """
+    )
+    with pytest.raises(Rejected, match="unknown parameter 'x'"):
+        engine.emit("(set-option :x 1)")
+
+
 @pytest.mark.parametrize(
     ("answers", "end", "kind", "said"),
     [
