@@ -169,7 +169,10 @@ def run_query(
             if isinstance(query, NamedQuery) and not result.rows:
                 return replace(result, hint=_why_empty(connection, query, values))
         except duckdb.Error as error:
-            raise damaged(error, path) or QueryError(str(error).strip()) from error
+            said = str(error).strip()
+            if isinstance(query, NamedQuery):  # without a line of its SQL, which the user did not write
+                said = f"{query.name}: " + said.partition("\n")[0]
+            raise damaged(error, path) or QueryError(said) from error
     return result
 
 
