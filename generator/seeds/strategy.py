@@ -113,8 +113,9 @@ class SeedStrategy(ABC):
             for mutant in self.mutants(seed, chance):
                 yield mutant
                 fruitless = 0
+        last = f" (the last: {why})" if why else ""
         raise GenerationError(
-            f"{self.name} makes no test from {_FRUITLESS} seeds in a row from {self.seeds.name}"
+            f"{self.name} makes no test from {_FRUITLESS} seeds in a row from {self.seeds.name}{last}"
         )
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:

@@ -100,6 +100,13 @@ def test_a_formula_without_other_operators_is_counted_and_left(tmp_path: Path) -
     assert made.counts[NO_OPERATOR] > 0
 
 
+def test_seeds_that_a_solver_may_refuse_are_left_and_the_reason_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(declare-const x (_ FloatingPoint 5 11))(assert (= x x))(check-sat)")
+    made = make_strategy("eliminate", None, StrategySettings(), seeds_of_folder(tmp_path))
+    with pytest.raises(GenerationError, match=r"\(the last: a floating-point format that needs an option\)"):
+        next(made.generate(0, 1))
+
+
 def test_operators_can_come_from_a_file(source: SeedSource, tmp_path: Path) -> None:
     file = tmp_path / "operators.smt2"
     file.write_text("(theory Mine :funs ((xor Bool Bool Bool :left-assoc) (nand Bool Bool Bool)))")
