@@ -379,11 +379,8 @@ def _with_options(text: str, spec: SolverSpec, listed: str) -> SolverSpec:
             )
         if is_asked(option):
             _check_tactic(text, spec, option)
-    # How much work a run may do says nothing of what it shows.
-    limit = PROFILES[spec.family].resource_limit if spec.family in PROFILES else ""
-    named = [option for option in options if split_option(option)[0] != limit]
     # Files have this name too: a long one is cut and gets a hash.
-    name = f"{spec.name}[{','.join(named)}]" if named else spec.name
+    name = f"{spec.name}[{','.join(options)}]"
     if len(name) > _LONGEST_NAME:
         digest = sha256(name.encode()).hexdigest()[:8]
         name = f"{name[: _LONGEST_NAME - 12]}..{digest}]"

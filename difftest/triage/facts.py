@@ -88,14 +88,17 @@ def _arguments(script: Script, *names: str) -> Iterator[tuple[str, ...]]:
 
 
 def telling_options(found: FindingFolder) -> list[str]:
-    """The options of the command line, or of the calls, that are not about what is asked or checked."""
+    """The options of the command line, or of the calls, that are not about what is asked or checked, or how
+    much work a run may do.
+    """
     profile = PROFILES.get(found.family)
     quiet = {*profile.checks, *profile.incremental, *profile.models} if profile is not None else set()
+    limit = profile.resource_limit if profile is not None else ""
     names = [(option, option.lstrip("-").partition("=")[0]) for option in found.options]
     return [
         option
         for option, name in names
-        if option not in quiet and not is_asked(option) and not _OF_THE_STANDARD.match(name)
+        if option not in quiet and name != limit and not is_asked(option) and not _OF_THE_STANDARD.match(name)
     ]
 
 

@@ -51,7 +51,7 @@ from difftest.triage.kinds import title_of
 from difftest.triage.renamed import current_key
 from difftest.triage.report import form_of_finding
 from difftest.triage.store import folders_of
-from solvers.registry import kin_of
+from solvers.registry import PROFILES, kin_of
 
 LEDGER = "findings.toml"
 """The usual name of the file."""
@@ -135,18 +135,22 @@ class Entry:
 
 
 def general_key(key: str) -> str:
-    """A key whose solvers have no releases: a ledger is about all of them. A program keeps its name, unless
-    that begins with the name of a solver.
+    """A key whose solvers have no releases and no limits on work: a ledger is about all of them. A program
+    keeps its name, unless that begins with the name of a solver.
 
-    >>> general_key("crash|z3-4.8.5[proof=true]|a.cpp:7"), general_key("soundness|mine+cvc5-1.3.0|Ints")
-    ('crash|z3[proof=true]|a.cpp:7', 'soundness|mine+cvc5|Ints')
+    >>> general_key("crash|z3-4.8.5[rlimit=9]|a.cpp:7"), general_key("soundness|mine+cvc5-1.3.0|Ints")
+    ('crash|z3|a.cpp:7', 'soundness|mine+cvc5|Ints')
     """
     kind, *rest = current_key(key).split("|")
     if rest:
         names = []
         for name in names_in(rest[0]):
-            plain, bracket, options = name.partition("[")
-            names.append((kin_of(plain) or plain) + bracket + options)
+            plain, _, listed = name.partition("[")
+            kin = kin_of(plain)
+            limit = PROFILES[kin].resource_limit if kin else ""
+            every = listed.removesuffix("]").split(",")
+            options = [option for option in every if option.partition("=")[0] not in ("", limit)]
+            names.append((kin or plain) + (f"[{','.join(options)}]" if options else ""))
         rest[0] = "+".join(names)
     return "|".join([kind, *rest])
 

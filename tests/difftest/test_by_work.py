@@ -117,9 +117,6 @@ def test_specs_with_a_limit() -> None:
     assert with_resource_limit("cvc5==1.3.0[fp-exp]", 7) == "cvc5==1.3.0[fp-exp,rlimit-per=7]"
     limited = find_solver("z3[rlimit=7]")
     assert limited.answers_are_trusted and not limited.unknown_is_telling
-    # A ledger matches what was found with another limit or none.
-    assert limited.name == "z3"
-    assert find_solver("cvc5[fp-exp,rlimit-per=7]").name == "cvc5[fp-exp]"
     with pytest.raises(UnknownSolver, match="no option that limits work"):
         with_resource_limit("bitwuzla", 7)
 

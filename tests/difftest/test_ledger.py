@@ -41,6 +41,8 @@ def test_keys_are_those_of_all_releases() -> None:
     assert general_key("soundness|z3-5.4.0+debug.address[a=b]+mine+debug|Ints") == (
         "soundness|z3[a=b]+mine+debug|Ints"
     )
+    limited = "crash|z3[a=b,rlimit=9]+cvc5[rlimit-per=9]+mine[rlimit=9]|f"
+    assert general_key(limited) == "crash|z3[a=b]+cvc5+mine[rlimit=9]|f"
     assert general_key("crash|z3-nightly|f") == "crash|z3|f" and general_key("odd") == "odd"
 
 
