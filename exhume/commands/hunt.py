@@ -200,7 +200,11 @@ def hunt_command(
 
 
 def _check_work(given: CampaignSettings, where: Where, scheduler: str | None) -> None:
-    """Usage errors of --executor, and of --rlimit: what depends on time does not go with it."""
+    """Usage errors of --time, --executor and --rlimit, before anything is made: what depends on time does not
+    go with --rlimit.
+    """
+    if given.duration is not None:
+        parse_duration(given.duration)
     if where == "local" and scheduler:
         raise typer.BadParameter("--scheduler requires --executor dask")
     if where == "dask" and not scheduler:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from base.errors import Exit
+from base.text import counted
 from corpus.store import Corpus
 from exhume.commands.options import CorpusFile, Json, existing
 from exhume.screens.console import err, out, print_json, say
@@ -175,13 +176,13 @@ def _line_of(report: TrackerReport) -> str:
         f" {report.requests} requests)"
     ]
     if report.attachments:
-        parts.append(f"{report.attachments} attachments")
+        parts.append(counted(report.attachments, "attachment"))
     if report.fixes:
-        parts.append(f"files of {report.fixes} fixes")
+        parts.append(f"files of {report.fixes} fix{'es' * (report.fixes != 1)}")
     if report.deleted:
-        parts.append(f"{report.deleted} issues were deleted from the tracker")
+        parts.append(f"{counted(report.deleted, 'issue')} deleted from the tracker")
     if report.skipped:
-        parts.append(f"skipped {report.skipped} objects that are neither issues nor comments")
+        parts.append(f"skipped {counted(report.skipped, 'object')} that are neither issues nor comments")
     if report.renamed_to:
         parts.append(f"the tracker was renamed to {report.renamed_to}")
     return ", ".join(parts)

@@ -135,6 +135,7 @@ def regress_command(
         raise typer.BadParameter("regress compares solvers on formulas: it has no strategy 'api'")
     if duration is None and tests is None and rlimit is None:
         duration = _TIME
+    seconds = None if duration is None else parse_duration(duration)
     settings = CampaignSettings(
         *((new, base), absolute(corpus) or starter(json), tests, duration, seed),
         strategy=(STRATEGY, *strategies),
@@ -144,7 +145,6 @@ def regress_command(
         directed=directed,
         **known_before(ledger, earlier),
     ).with_defaults()
-    seconds = None if duration is None else parse_duration(duration)
     difference = find_difference(settings, (base_sources, new_sources), coverage)
     known = None if isinstance(difference, str) else difference
     campaign, direction = regression_campaign(

@@ -228,10 +228,11 @@ def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("time", ["soon", "10x", "-5", "0", "0s", "", "1e3", "5m30"])
-def test_a_time_that_is_none_is_refused(
-    exhume: Any, starter: Path, yes: str, tmp_path: Path, time: str
+def test_a_time_that_is_none_is_refused_before_a_corpus_is_made(
+    exhume: Any, yes: str, tmp_path: Path, time: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = exhume(*HUNT, "--corpus", starter, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
+    monkeypatch.setattr("exhume.commands.hunt.starter", pytest.fail)
+    ended = exhume(*HUNT, "--solver", yes, f"--time={time}", "--out", tmp_path / "h")
     assert ended.code == 2
     assert "write 90s, 10m, 8h or 2d" in ended.err
     assert not (tmp_path / "h").exists()
