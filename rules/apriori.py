@@ -25,6 +25,8 @@ MIN_CONFIDENCE = 0.5
 
 MAX_CANDIDATE_RULES = 200_000
 """Maximum number of splits of frequent itemsets into antecedent and consequent."""
+_BLOCK = 1024
+"""Items whose pairs with those before them are counted at a time: their counts take 4 bytes each."""
 
 
 MAX_RULES = 10_000
@@ -133,8 +135,15 @@ def _count_kept(table: pd.DataFrame, min_support: int) -> int:
     import numpy as np
 
     cells = table.to_numpy(np.float32)
-    meet = np.tril(cells.T @ cells >= min_support, -1)
-    return int(np.searchsorted(2 * np.cumsum(meet.sum(axis=1)), MAX_CANDIDATE_RULES, side="right"))
+    left = MAX_CANDIDATE_RULES
+    for first in range(0, cells.shape[1], _BLOCK):
+        end = first + _BLOCK
+        meet = np.tril(cells[:, first:end].T @ cells[:, :end] >= min_support, first - 1)
+        found = 2 * np.cumsum(meet.sum(axis=1))
+        if found[-1] > left:
+            return first + int(np.searchsorted(found, left, side="right"))
+        left -= found[-1]
+    return cells.shape[1]
 
 
 def _itemsets(

@@ -114,6 +114,16 @@ def test_of_too_many_items_that_meet_the_most_frequent_are_kept(monkeypatch: pyt
     assert {item for rule in found for item in rule.antecedent} == set("habcd")
 
 
+@pytest.mark.parametrize("limit", [1, 2, 8, 30, 56, 57])
+def test_items_are_counted_in_blocks(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    transactions = [frozenset("abcdefgh"), frozenset("abcdefg"), frozenset("bcdfh"), frozenset("ace")]
+    monkeypatch.setattr(apriori, "MAX_CANDIDATE_RULES", limit)
+    at_once = mine(transactions, min_support=2)
+    for block in (1, 3, 8):
+        monkeypatch.setattr(apriori, "_BLOCK", block)
+        assert mine(transactions, min_support=2) == at_once
+
+
 @pytest.mark.parametrize(("support", "confidence"), [(0, 0.5), (9, -0.1), (9, 1.5)])
 def test_senseless_thresholds_are_refused(support: int, confidence: float) -> None:
     with pytest.raises(ValueError, match=r"support|confidence"):
