@@ -136,8 +136,8 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
     entry = {
         "name": "cvc5[fp-exp,sub-cbqi]", "spec": "cvc5[fp-exp,sub-cbqi]", "family": "cvc5", "package": "cvc5",
         "release": "1.4.2", "version": "This is cvc5 version 1.4.2", "shown": "cvc5 --fp-exp original.smt2",
-        "options": ["--fp-exp", "--sub-cbqi", "--rlimit-per=9", "--check-models"], "answers": ["unsat"], "outcome": "ok",
-        "ending": "exit status 0",
+        "options": ["--fp-exp", "--sub-cbqi", "--rlimit-per=9", "--check-models"], "answers": ["unsat"],
+        "outcome": "ok", "ending": "exit status 0",
     }  # fmt: skip
     folder = write(
         tmp_path / "f", entry=entry, **{"class": "soundness"}, check=0, reason="a third one says so"
