@@ -203,9 +203,11 @@ def test_what_was_not_committed_is_as_if_it_had_not_been(tmp_path: Path) -> None
 
 def test_a_campaign_is_read_in_a_folder_that_is_read_only() -> None:
     def read() -> None:
-        if os.geteuid() == 0:
+        own = os.geteuid()
+        if own == 0:
             os.seteuid(65534)  # root may write anywhere
         read_campaign(out)
+        os.seteuid(own)  # coverage writes its file
 
     # Not below tmp_path, which only its owner may enter.
     with tempfile.TemporaryDirectory() as folder:
