@@ -43,7 +43,6 @@ from difftest import (
     find_solver,
     hunt,
 )
-from difftest.campaign import executor
 from difftest.campaign.events import INTERNAL_ERRORS
 from difftest.campaign.executor import LocalExecutor, Result, RunResult
 from difftest.campaign.schedule import Schedule
@@ -51,10 +50,9 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SPENT, Changes, read_campaign
 from difftest.campaign.tally import Tally
 from difftest.errors import InternalErrors
-from difftest.oracles.base import Observation
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import fail_on, summary_of
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 QUICK = (Stage(2.0, 1.0),)
@@ -619,13 +617,7 @@ def run_to_the_end(
 def test_a_bug_in_exhume_costs_one_test_once_and_is_reported(
     honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_work: bool
 ) -> None:
-    def fail(seen: Observation, *rest: Any) -> Any:
-        if "number 3\n" in seen.text:
-            raise RecursionError("an oracle")
-        return examine(seen, *rest)
-
-    examine = executor.examine
-    monkeypatch.setattr(executor, "examine", fail)
+    fail_on(monkeypatch, lambda text: "number 3\n" in text, RecursionError("an oracle"))
     events, error = run_to_the_end(6, [honest], tmp_path, by_work=by_work)
     assert len(of(TestDone, events)) == 5
     (notice,) = of(WorkerNotice, events)
@@ -672,13 +664,7 @@ def test_a_bug_while_a_candidate_is_confirmed_or_stored_costs_it_alone(
 def test_many_bugs_in_exhume_end_the_hunt(
     honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(seen: Observation, *rest: Any) -> Any:
-        if "number 0\n" in seen.text:
-            return examine(seen, *rest)
-        raise IndexError("a bug")
-
-    examine = executor.examine
-    monkeypatch.setattr(executor, "examine", fail)
+    fail_on(monkeypatch, lambda text: "number 0\n" not in text, IndexError("a bug"))
     events, error = run_to_the_end(99, [honest], tmp_path)
     assert len(of(WorkerNotice, events)) == 20
     assert isinstance(of(HuntFinished, events)[-1], HuntFinished)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from difftest.campaign import executor
-from difftest.oracles.base import Observation
+from tests.difftest.hunts import fail_on
 
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
 
@@ -174,13 +173,7 @@ def test_a_damaged_folder_is_counted_to_the_last_file(
 def test_a_file_that_a_bug_in_exhume_left_out_is_not_said_to_show_no_bug(
     exhume: Any, fake: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(seen: Observation, *rest: Any) -> Any:
-        if "> x 1)" in seen.text:
-            raise RecursionError("an oracle")
-        return examine(seen, *rest)
-
-    examine = executor.examine
-    monkeypatch.setattr(executor, "examine", fail)
+    fail_on(monkeypatch, lambda text: "> x 1)" in text, RecursionError("an oracle"))
     folder = lay_out(tmp_path / "in", {f"{n}.smt2": TEXT.format(n=n) for n in range(3)})
     spec = fake("fake", "print('sat')")
     replay = ("replay", folder, "--solver", spec, "--out", tmp_path / "out")

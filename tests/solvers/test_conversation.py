@@ -25,32 +25,29 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def test_answers_are_s_expressions_however_they_arrive() -> None:
+@pytest.mark.parametrize(
+    ("parts", "answer"),
+    [
+        (
+            ("; a comment (\n", '(a "b ) ""c"', " |d ( e|", "\n (f))", "\n"),
+            '(a "b ) ""c" |d ( e|\n (f))',
+        ),
+        (('"a', '"', '"b', '"', "\n"), '"a""b"'),
+    ],
+    ids=["list", "string"],
+)
+def test_answers_are_s_expressions_however_they_arrive(parts: tuple[str, ...], answer: str) -> None:
     conversation = talk(
-        """
+        f"""
         import sys, time
         for line in sys.stdin:
-            for part in ('; a comment (\\n', '(a "b ) ""c"', ' |d ( e|', '\\n (f))', '\\n'):
+            for part in {parts}:
                 print(part, end="", flush=True)
                 time.sleep(0.02)
         """
     )
-    assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
-    assert conversation.ask("(x)") == '(a "b ) ""c" |d ( e|\n (f))'
-    conversation.close()
-
-
-def test_a_string_ends_where_no_quote_follows() -> None:
-    conversation = talk(
-        """
-        import sys, time
-        for line in sys.stdin:
-            for part in ('"a', '"', '"b', '"', '\\n'):
-                print(part, end="", flush=True)
-                time.sleep(0.02)
-        """
-    )
-    assert conversation.ask("(x)") == '"a""b"'
+    assert conversation.ask("(x)") == answer
+    assert conversation.ask("(x)") == answer
     conversation.close()
 
 
