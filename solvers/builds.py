@@ -41,26 +41,8 @@ _SANITIZER_OPTIONS = """
 const char *__asan_default_options(void) { return "detect_leaks=0:allocator_may_return_null=1"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 """
-# Counts are written when a program ends as usual; here also when it crashes, or ends in haste.
-_WRITE_COUNTS = """
-#include <signal.h>
-#include <unistd.h>
-void __gcov_dump(void);
-static void crashed(int number) {
-    signal(number, SIG_DFL);
-    alarm(10);
-    __gcov_dump();
-    raise(number);
-}
-__attribute__((constructor)) static void begin(void) {
-    static const int numbers[] = {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGTERM};
-    for (unsigned at = 0; at < sizeof numbers / sizeof *numbers; ++at) signal(numbers[at], crashed);
-}
-void _Exit(int code) {
-    __gcov_dump();
-    _exit(code);
-}
-"""
+_LINKED = "linked.c"
+_WRITE_COUNTS = Path(__file__).with_name("write_counts.c")
 
 Progress = Callable[[int, int], None]
 
@@ -106,7 +88,7 @@ class Flavour:
         """C code that its program gets besides its own, if any. Sanitizers bring handlers of crashes."""
         if self.sanitizers:
             return _SANITIZER_OPTIONS
-        return _WRITE_COUNTS if self.coverage else ""
+        return _WRITE_COUNTS.read_text("utf-8") if self.coverage else ""
 
     @property
     def compiler_flags(self) -> list[str]:
@@ -220,6 +202,11 @@ def _build(
 ) -> Path:
     final = _folder(profile, release)
     work = final.with_name(f".{final.name}.work")
+    linked = work / _LINKED
+    if final.is_symlink() and linked.is_file() and linked.read_text("utf-8") != flavour.linked_code:
+        # An earlier version of exhume built it: it is linked again.
+        (work / profile.program).resolve().unlink(missing_ok=True)
+        final.unlink()
 
     def make() -> None:
         work.mkdir(exist_ok=True)
@@ -274,7 +261,7 @@ def _compile(build: Build, source: Path, objects: Path, flavour: Flavour, jobs: 
 
 
 def _linked_object(work: Path, code: str, run: _Steps) -> Path:
-    source, made = work / "linked.c", work / "linked.o"
+    source, made = work / _LINKED, work / "linked.o"
     source.write_text(code, "utf-8")
     run([_require_program("cc"), "-c", str(source), "-o", str(made)])
     return made

@@ -21,6 +21,7 @@ NOTES, COUNTS = ".gcno", ".gcda"
 
 _OLDEST = 12
 _MAX_BYTES = 64 << 20
+_MAX_RECORDED = 1 << 30
 _HEAD = Struct("<4sIII")
 _RECORD = Struct("<Ii")
 _WORD = Struct("<I")
@@ -82,7 +83,7 @@ class ObjectFile:
     def __init__(self, file: Path, line_of: LineOf) -> None:
         self.file = file
         self._line_of = line_of
-        data = _read(file)
+        data = read_bytes(file)
         self.stamp = _head(file, data, b"oncg")
         self.lines: set[int] = set()
         self._spans: dict[int, tuple[int, int]] = {}
@@ -171,11 +172,28 @@ class ObjectFile:
             name = os.path.join(self._folder, _name(data[at - length : at]))  # noqa: PTH118 (as text)
 
 
-def read_counts(file: Path) -> tuple[int, dict[int, bytes]]:
-    """The stamp of a ``.gcda`` file, and the counts (8 bytes each) of the functions that ran, by their number
-    in the object file. Raises BadCounts.
+def read_recorded(file: Path) -> Iterator[tuple[str, bytes]]:
+    """What a program that exhume has built wrote of a run into one file (``solvers/write_counts.c``): the
+    names of ``.gcda`` files, and what each would have in it. Raises BadCounts.
     """
-    data = _read(file)
+    data = read_bytes(file, _MAX_RECORDED)
+    at = 0
+    while at < len(data):
+        if at + _PAIR.size > len(data):
+            raise BadCounts(f"{file}: it is cut off")
+        length, counts = _PAIR.unpack_from(data, at)
+        start = at + _PAIR.size + length
+        name = os.fsdecode(data[at + _PAIR.size : start])
+        at = start + counts
+        if at > len(data) or not name.endswith(COUNTS):
+            raise BadCounts(f"{file}: it is cut off")
+        yield name, data[start:at]
+
+
+def read_counts(file: Path, data: bytes) -> tuple[int, dict[int, bytes]]:
+    """The stamp of a ``.gcda`` file, and the counts (8 bytes each) of the functions that ran, by their number
+    in the object file. ``data`` is what is in it. Raises BadCounts.
+    """
     stamp = _head(file, data, b"adcg")
     found: dict[int, bytes] = {}
     ident = 0
@@ -206,15 +224,15 @@ def _name(data: bytes) -> str:
     return data.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-def _read(file: Path) -> bytes:
-    """The bytes of a regular file; no link is followed."""
+def read_bytes(file: Path, most: int = _MAX_BYTES) -> bytes:
+    """The bytes of a regular file; no link is followed. Raises BadCounts."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
-            data = opened.read(_MAX_BYTES + 1)
+            data = opened.read(most + 1)
     except OSError as problem:
         raise BadCounts(f"{file}: it cannot be read: {problem.strerror}") from problem
-    if len(data) > _MAX_BYTES:
-        raise BadCounts(f"{file}: it is larger than {_MAX_BYTES >> 20} MB")
+    if len(data) > most:
+        raise BadCounts(f"{file}: it is larger than {most >> 20} MB")
     return data
 
 

@@ -8,6 +8,7 @@ they are written if exhume has built the program (``solvers.builds``).
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import stat
@@ -19,7 +20,16 @@ from pathlib import Path
 
 from base.errors import ExhumeError
 from difftest.directed.coverage import CoverageMap, formula_key
-from difftest.directed.gcov import COUNTS, NOTES, BadCounts, LineOf, ObjectFile, read_counts
+from difftest.directed.gcov import (
+    COUNTS,
+    NOTES,
+    BadCounts,
+    LineOf,
+    ObjectFile,
+    read_bytes,
+    read_counts,
+    read_recorded,
+)
 from difftest.errors import writing
 from solvers.errors import EnvironmentProblem
 from solvers.registry import PROFILES
@@ -31,7 +41,8 @@ from solvers.running.script import Script
 from solvers.specs import Solver
 
 _MAX_FILES = 20_000
-_MOST_KEPT = 1 << 17
+_MOST_FUNCTIONS, _MOST_OBJECTS = 1 << 17, 1 << 14
+_RECORDED = "counts"
 _TRIVIAL = "(check-sat)\n"
 # A run may have several questions, and reading and writing the counts takes time, too.
 _QUESTIONS = 3
@@ -55,30 +66,42 @@ class Counts:
     def __init__(self, line_of: LineOf) -> None:
         self._line_of = line_of
         self._objects: dict[str, ObjectFile] = {}
-        # Much of what a program does is the same in each run.
-        self._known: dict[tuple[str, int, bytes], tuple[int, ...]] = {}
+        # Much of what a program does is the same in each run: in most object files, and in most functions.
+        self._functions: dict[tuple[str, int, bytes], tuple[int, ...]] = {}
+        self._ran: dict[tuple[str, bytes], frozenset[int]] = {}
 
     def read(self, folder: Path) -> set[int] | None:
-        """The numbers of the lines that a run executed, by the counts in its folder, whose paths below it are
-        those of the object files; None if there are no counts.
+        """The numbers of the lines that a run executed, by the counts in its folder; None if there are none.
 
-        Raises BadCounts if they, or the files of the build, cannot be read.
+        They are in one file (``solvers/write_counts.c``), or in those of GCC's own library, whose paths below
+        the folder are those of the object files. Raises BadCounts if they, or the files of the build, cannot
+        be read.
         """
-        found: set[int] = set()
-        files = _count_files(folder)
-        for name in files:
-            stamp, counts = read_counts(folder / name)
-            own = self._object(name)
-            if own.stamp != stamp:
-                raise BadCounts(f"{own.file}: the program was built from other object files; build it again")
-            for ident, counters in counts.items():
-                key = (name, ident, counters)
-                if key not in self._known:
-                    if len(self._known) >= _MOST_KEPT:
-                        self._known.clear()
-                    self._known[key] = own.ran(ident, counters)
-                found.update(self._known[key])
-        return found if files else None
+        found: set[int] | None = None
+        for name, data in _written(folder):
+            key = (name, hashlib.blake2b(data, digest_size=16).digest())
+            ran = self._ran.get(key)
+            if ran is None:
+                if len(self._ran) >= _MOST_OBJECTS:
+                    self._ran.clear()
+                ran = self._ran[key] = frozenset(self._lines(name, data))
+            found = found or set()
+            found |= ran
+        return found
+
+    def _lines(self, name: str, data: bytes) -> Iterator[int]:
+        """The lines of an object file that a run executed."""
+        stamp, counts = read_counts(Path("/", name), data)
+        own = self._object(name)
+        if own.stamp != stamp:
+            raise BadCounts(f"{own.file}: the program was built from other object files; build it again")
+        for ident, counters in counts.items():
+            key = (name, ident, counters)
+            if key not in self._functions:
+                if len(self._functions) >= _MOST_FUNCTIONS:
+                    self._functions.clear()
+                self._functions[key] = own.ran(ident, counters)
+            yield from self._functions[key]
 
     def _object(self, name: str) -> ObjectFile:
         if name not in self._objects:
@@ -87,6 +110,16 @@ class Counts:
                 raise BadCounts(f"{file} is missing: the folder of the build's object files is needed")
             self._objects[name] = ObjectFile(file, self._line_of)
         return self._objects[name]
+
+
+def _written(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The files of counts of a run, by their paths from the root folder, and what is in them."""
+    recorded = folder / _RECORDED
+    if recorded.is_file():
+        yield from read_recorded(recorded)
+        return
+    for name in _count_files(folder):
+        yield name, read_bytes(folder / name)
 
 
 def _count_files(folder: Path) -> list[str]:
@@ -188,8 +221,14 @@ def _run(runner: Runner, solver: Solver, formula: Formula, seconds: float, folde
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         # GCC's counts are written below this folder, whatever the folder of the object files.
-        environment = (shutil.which("env") or "env", f"GCOV_PREFIX={folder.resolve()}", "GCOV_PREFIX_STRIP=0")
-        verdict = runner.judge(replace(chosen, argv=(*environment, *chosen.argv)), script, limits)
+        own_folder = folder.resolve()
+        environment = (
+            f"EXHUME_COUNTS={own_folder / _RECORDED}",
+            f"GCOV_PREFIX={own_folder}",
+            "GCOV_PREFIX_STRIP=0",
+        )
+        argv = (shutil.which("env") or "env", *environment, *chosen.argv)
+        verdict = runner.judge(replace(chosen, argv=argv), script, limits)
         if verdict.outcome is not Outcome.REFUSED:
             break
     return verdict

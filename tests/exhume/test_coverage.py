@@ -23,7 +23,7 @@ from difftest.directed import changes, measuring
 from difftest.directed.changes import function_lines
 from difftest.directed.coverage import BadMap, CoverageMap, formula_key, formulas_running
 from difftest.directed.direction import Difference, Direction
-from difftest.directed.gcov import BadCounts, ObjectFile, read_counts
+from difftest.directed.gcov import BadCounts, ObjectFile, read_counts, read_recorded
 from solvers.builds import Flavour
 from solvers.sources import sources_of_program
 from solvers.specs import find_solver
@@ -206,12 +206,24 @@ def test_the_lines_that_ran_are_those_of_gcov(toy: Path, tmp_path: Path, name: s
         notes = Path("/", file.relative_to(tmp_path / "run")).with_suffix(".gcno")
         shutil.copy(notes, file.parent)
         made = ObjectFile(notes, line_of)
-        stamp, counts = read_counts(file)
+        stamp, counts = read_counts(file, file.read_bytes())
         assert stamp == made.stamp
         code |= {places[line] for line in made.lines}
         ran |= {places[line] for ident, counters in counts.items() for line in made.ran(ident, counters)}
     assert (code, ran) == lines_of_gcov(tmp_path / "run")
     assert ran < code
+    # The same counts in one file, which is what exhume reads.
+    (tmp_path / "one").mkdir()
+    environment = {**os.environ, "EXHUME_COUNTS": str(tmp_path / "one" / "counts")}
+    subprocess.run([toy / "objects" / "z3", tmp_path / name], env=environment, check=True)
+    known: dict[tuple[str, int], int] = {}
+
+    def same(file: str, number: int) -> int:
+        return known.setdefault((os.path.normpath(file), number), len(known))
+
+    reader = measuring.Counts(same)
+    assert reader.read(tmp_path / "one") == reader.read(tmp_path / "run") == {known[place] for place in ran}
+    assert not list(toy.rglob("*.gcda"))
 
 
 def test_functions_have_their_lines() -> None:
@@ -436,7 +448,7 @@ def test_files_of_other_compilers_and_broken_ones_are_errors(toy: Path, tmp_path
         with pytest.raises(BadCounts, match="not a gcov file"):
             ObjectFile(file, lambda file, number: number)
         with pytest.raises(BadCounts, match="not a gcov file"):
-            read_counts(file)
+            read_counts(file, data)
     idents = list(made._spans)
     cut = 0
     for end in range(24, len(notes), 3):
@@ -461,17 +473,25 @@ def test_counts_that_are_cut_off_are_an_error(toy: Path, tmp_path: Path) -> None
     function = struct.pack("<IiIII", 0x01000000, 12, 5, 0, 0)
     counts = struct.pack("<IiQQ", 0x01A10000, 16, 1, 0)
     file = tmp_path / "a.gcda"
-    file.write_bytes(head + function + counts + struct.pack("<Ii", 0x01A10000, -16) + bytes(4))
-    assert read_counts(file) == (0, {5: counts[8:]})
+    complete = head + function + counts + struct.pack("<Ii", 0x01A10000, -16) + bytes(4)
+    assert read_counts(file, complete) == (0, {5: counts[8:]})
     whole = head + function + counts
     tag = struct.pack("<I", 0x01000000)
     broken = [whole[:end] for end in (len(head + function) + 4, len(head + function) + 12, len(whole) - 8)]
     broken += [whole + tag, whole + tag + struct.pack("<i", 2), whole + tag + struct.pack("<i", 1 << 30)]
     broken.append(head + function + struct.pack("<IiQI", 0x01A10000, 12, 1, 0))
     for data in broken:
-        file.write_bytes(data)
         with pytest.raises(BadCounts, match="cut off"):
-            read_counts(file)
+            read_counts(file, data)
+    # The counts of all object files in one file.
+    record = struct.pack("<II", 6, len(whole)) + b"a.gcda" + whole
+    file.write_bytes(record * 2)
+    assert list(read_recorded(file)) == [("a.gcda", whole)] * 2
+    for cut in (b"", record[:7], record[:-1], struct.pack("<II", 1 << 31, 0)):
+        file.write_bytes(record + cut)
+        if cut:
+            with pytest.raises(BadCounts, match="cut off"):
+                list(read_recorded(file))
 
 
 def test_where_the_sources_are_is_read_from_the_build(toy: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from base.errors import ExhumeError
 from difftest import find_solver
 from difftest.directed.coverage import formulas_running
+from difftest.directed.gcov import read_recorded
 from exhume.cli import run as exhume
 from solvers.builds import (
     BuildFailed,
@@ -257,3 +258,19 @@ def test_what_formulas_run_on_a_build_with_coverage(
     # Its options are those of any release: a limit of its own, and a check of its models.
     limited = find_solver(spec).with_time_limit(3)
     assert limited.options(Script(b"")) == ("timeout=3000", "model_validate=true")
+
+
+def test_a_build_with_coverage_of_an_earlier_version_is_linked_again(tmp_path: Path, index: Path) -> None:
+    flavour = Flavour(coverage=True)
+    program = build_release(Z3, "0.9.0", flavour, 1)
+    work = program.resolve().parents[1]
+    (linked := work / "linked.c").write_text("// earlier\n")
+    program.resolve().write_bytes(b"earlier")
+    assert build_release(Z3, "0.9.0", flavour, 1) == program
+    assert linked.read_text() == flavour.linked_code
+    written = tmp_path / "counts"
+    subprocess.run([program], env={"EXHUME_COUNTS": str(written)}, check=False, capture_output=True)
+    assert [Path(name).name for name, _ in read_recorded(written)] == ["main.cpp.gcda"]
+    first = program.resolve().stat().st_mtime_ns
+    build_release(Z3, "0.9.0", flavour, 1)
+    assert program.resolve().stat().st_mtime_ns == first
