@@ -29,7 +29,7 @@ from rich.text import Text
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
 from corpus.errors import QueryError, QueryTimeout, damaged
-from corpus.store import Settings, connect_current, sql_text
+from corpus.store import Settings, connect_current, open_database, sql_text
 
 Format = Literal["table", "json", "ndjson", "csv", "parquet"]
 """How a result is shown."""
@@ -370,7 +370,7 @@ def write_result(result: Result, path: Path | str, form: Format = "parquet") -> 
 def _write_parquet(result: Result, path: Path) -> None:
     kinds = ["VARCHAR" if kind.strip('"') == "NULL" else kind for kind in result.types]
     names = ['"' + name.replace('"', '""') + '"' for name in result.columns]
-    with duckdb.connect(":memory:") as memory:
+    with open_database() as memory:
         memory.execute(f"create table result ({', '.join(map(' '.join, zip(names, kinds, strict=True)))})")
         if result.rows:
             lists = ", ".join(f"unnest(?::{kind}[])" for kind in kinds)

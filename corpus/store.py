@@ -320,9 +320,30 @@ def sql_text(value: object) -> str:
 def connect(path: Path, read_only: bool, settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to an existing file. Raises a subclass of :class:`CorpusError`."""
     try:
-        return duckdb.connect(str(path), read_only=read_only, config=_SETTINGS | (settings or {}))
+        return open_database(str(path), read_only, settings)
     except duckdb.Error as error:
         raise explain_open_failure(error, path) from error
+
+
+def open_database(
+    name: str = ":memory:", read_only: bool = False, settings: Settings | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A connection to a database, by default a new one in memory. It shows no progress on standard output,
+    which DuckDB 2 does otherwise where a query takes long.
+    """
+    config = _SETTINGS | (settings or {})
+    # Those of a connection cannot be given here, and not be set once all are locked.
+    is_locked = config.pop("lock_configuration", "false")
+    opened = duckdb.connect(name, read_only=read_only, config=config)
+    try:
+        # Where another connection of this process has locked them, they are as they are.
+        with contextlib.suppress(duckdb.InvalidInputException):
+            opened.execute("set enable_progress_bar = false")
+            opened.execute(f"set lock_configuration = {is_locked}")
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def connect_current(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection:

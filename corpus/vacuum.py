@@ -9,7 +9,7 @@ import duckdb
 
 from base.files import new_file
 from corpus.errors import CorpusError, known_failure
-from corpus.store import Corpus, sql_text
+from corpus.store import Corpus, open_database, sql_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def copy_to(corpus: Corpus, draft: Path) -> None:
 
 def _differences(corpus: Corpus, draft: Path) -> str:
     """The tables or rows that the copy lacks; empty if it is complete."""
-    with duckdb.connect(str(draft), read_only=True) as copy:
+    with open_database(str(draft), read_only=True) as copy:
         for table in corpus.tables():
             row = copy.execute(f"select count(*) from {table}").fetchone()
             if row is None or row[0] != corpus.scalar(f"select count(*) from {table}"):

@@ -22,7 +22,7 @@ from base.steps import Tick, nothing
 from base.text import counted
 from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
-from corpus.store import Corpus, connect, sql_text
+from corpus.store import Corpus, connect, open_database, sql_text
 from miner.archive import Archive, decoded
 from miner.errors import BadInput
 from miner.fixes import store_files
@@ -275,7 +275,7 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
     if source.is_dir():
         if not (source / "raw_record.parquet").is_file():
             return None
-        connection = duckdb.connect(":memory:")
+        connection = open_database()
         for table in ("tracker", "raw_record", "text"):
             path = sql_text((source / f"{table}.parquet").absolute())
             try:

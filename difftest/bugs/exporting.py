@@ -21,7 +21,7 @@ import msgspec
 
 from base.files import put_text
 from base.version import VERSION
-from corpus.store import sql_text
+from corpus.store import open_database, sql_text
 from difftest.bugs.records import REASONS, Benchmark, Bug, Unverified
 from difftest.errors import BadOutput
 
@@ -152,7 +152,7 @@ def _definition(columns: Sequence[str]) -> str:
 
 
 def _write_parquet(file: Path, columns: Sequence[str], rows: Sequence[_Row]) -> None:
-    with closing(duckdb.connect(config={"threads": "1"})) as opened:
+    with closing(open_database(settings={"threads": "1"})) as opened:
         opened.execute(f"create table data ({_definition(columns)})")
         # One list per column: executemany takes a millisecond per row.
         lists = ", ".join(f"unnest(?::{_TYPES.get(name, 'varchar')}[])" for name in columns)

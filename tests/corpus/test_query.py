@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from corpus.errors import CorpusLocked, CorpusMissing, NotACorpus, QueryError, Q
 from corpus.importer import import_paths
 from corpus.intake import Intake
 from corpus.query import (
+    _CONFINED,
     Format,
     Result,
     as_table,
@@ -28,7 +30,7 @@ from corpus.query import (
     write_result,
 )
 from corpus.records import Tracker
-from corpus.store import Corpus
+from corpus.store import Corpus, connect, connect_current, open_database
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,23 @@ def test_rows_types_and_names_come_back(path: Path) -> None:
     assert result.types == ("INTEGER", "VARCHAR", "INTEGER", "DOUBLE")
     assert result.rows == [(1, "z3#0/z3_0_0.smt2", 1, 1.5), (2, "z3#10/z3_10_0.smt2", 2, 1.5)]
     assert not result.truncated
+
+
+def test_a_query_that_takes_long_prints_nothing(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The progress of DuckDB 2 goes to standard output, where a result is."""
+    shown = "select current_setting('enable_progress_bar')"
+    with open_database() as memory, connect(path, read_only=True) as reading:
+        assert memory.execute(shown).fetchall() == reading.execute(shown).fetchall() == [(False,)]
+    slow = "select count(distinct (a.range * b.range) % 10007) from range(10000) a, range(3000) b"
+    assert run_query(path, slow).rows == [(10007,)]
+    assert capfd.readouterr().out == ""
+    # Two connections at once, as a page has them.
+    with (
+        closing(connect_current(path, _CONFINED)),
+        closing(connect_current(path, _CONFINED)) as second,
+        pytest.raises(duckdb.Error, match="locked"),
+    ):
+        second.execute("set threads = 1")
 
 
 @pytest.mark.parametrize(
