@@ -4,7 +4,7 @@
    where the program crashes, or ends in haste. If EXHUME_COUNTS names a file, all counts go there instead:
    a solver has some 800 object files, and to write, read and delete as many files for each run takes longer
    than most runs. A record of it is the length of a name, that of the counts (4 bytes each, of this machine),
-   the name of the file that GCC's library would write, and what it would have in it. */
+   the name of the file that GCC's library would write, and what it would have in it of functions that ran. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -26,31 +26,53 @@ void __gcov_info_to_gcda(
     const struct gcov_info *, void (*name)(const char *, void *), void (*add)(const void *, unsigned, void *),
     void *(*allocate)(unsigned, void *), void *);
 
-static struct {
-    unsigned name_length, counts_length;
-    char bytes[16 << 20];
-} record;
-static unsigned used;
+static const char *object_name;
+static unsigned words[4 << 20], used;
 
-static void add(const void *data, unsigned length, void *unused) {
-    if (length > sizeof record.bytes - used) _exit(3);
-    memcpy(record.bytes + used, data, length);
-    used += length;
+static void take_name(const char *name, void *unused) {
+    object_name = name;
 }
 
-static void add_name(const char *name, void *unused) {
-    add(name, record.name_length = strlen(name), unused);
+static void add(const void *data, unsigned length, void *unused) {
+    if (length > sizeof words - 4 * used) _exit(3);
+    memcpy(words + used, data, length);
+    used += length / 4;
 }
 
 static void *allocate(unsigned length, void *unused) {
     return malloc(length);
 }
 
-static void write_all(int file, const char *data, size_t length) {
+/* Leave out the functions that did not run: most. Four words come first, then records: a tag, a number of
+   bytes, and as many bytes. Of counts that are all 0 there is only the number, negative. Returns whether
+   any function ran. */
+static int shorten(void) {
+    enum { head = 4, function = 0x01000000 };
+    unsigned kept = head, begin = head, at = head;
+    int has_run = 1;
+    while (at + 2 <= used) {
+        int bytes = words[at + 1];
+        unsigned length = 2 + (bytes > 0 ? bytes / 4 : 0);
+        if (words[at] == function) {
+            if (!has_run) kept = begin;
+            begin = kept;
+            has_run = 0;
+        } else if (bytes > 0) {
+            has_run = 1;
+        }
+        memmove(words + kept, words + at, 4 * length);
+        kept += length;
+        at += length;
+    }
+    used = has_run ? kept : begin;
+    return used > head;
+}
+
+static void write_all(int file, const void *data, size_t length) {
     while (length) {
         ssize_t written = write(file, data, length);
         if (written <= 0) _exit(3);
-        data += written;
+        data = (const char *)data + written;
         length -= written;
     }
 }
@@ -65,9 +87,12 @@ static int write_one_file(void) {
     struct gcov_info *next = __gcov_root.first;
     for (; next; next = ((struct gcov_info **)next)[1]) {
         used = 0;
-        __gcov_info_to_gcda(next, add_name, add, allocate, 0);
-        record.counts_length = used - record.name_length;
-        write_all(file, (const char *)&record, sizeof record - sizeof record.bytes + used);
+        __gcov_info_to_gcda(next, take_name, add, allocate, 0);
+        if (!shorten()) continue;
+        unsigned lengths[] = {strlen(object_name), 4 * used};
+        write_all(file, lengths, sizeof lengths);
+        write_all(file, object_name, lengths[0]);
+        write_all(file, words, lengths[1]);
     }
     close(file);
     return 1;
