@@ -355,7 +355,7 @@ def test_checks_end_after_a_number_of_questions_that_is_the_same_each_time() -> 
         kit.engine.terminator.next_calls = 3
         assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
         assert kit.engine.terminator.left < 0
-        kit.engine.terminator.next_calls = 40
+        kit.engine.terminator.next_calls = 10
         assert kit.perform(calls.CheckSat()) is Answer.UNKNOWN
         kit.perform(calls.CheckSat())
         left.append(kit.engine.terminator.left)

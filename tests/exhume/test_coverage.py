@@ -426,6 +426,7 @@ def test_what_cannot_be_measured_is_one_line(
     other.mkdir()
     build(other)
     (other / "objects" / "beta.cpp.gcno").write_bytes((other / "objects" / "alpha.cpp.gcno").read_bytes())
+    folder = tree(tmp_path / "both", {"z.smt2": TEXTS["z.smt2"]})
     rest = ("--formulas", folder, "--out", tmp_path / "map-of-other")
     ended = exhume("solvers", "coverage", spec(other), *rest)
     assert ended.code == 2 and "built from other object files" in ended.said
