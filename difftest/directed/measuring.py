@@ -73,7 +73,7 @@ class Counts:
     def read(self, folder: Path) -> set[int] | None:
         """The numbers of the lines that a run executed, by the counts in its folder; None if there are none.
 
-        They are in one file (``solvers/write_counts.c``), or in those of GCC's own library, whose paths below
+        They are in one file (``solvers/write_counts.c``) and in those of GCC's own library, whose paths below
         the folder are those of the object files. Raises BadCounts if they, or the files of the build, cannot
         be read.
         """
@@ -117,7 +117,7 @@ def _written(folder: Path) -> Iterator[tuple[str, bytes]]:
     recorded = folder / _RECORDED
     if recorded.is_file():
         yield from read_recorded(recorded)
-        return
+    # Also of shared libraries, each of which writes its own.
     for name in _count_files(folder):
         yield name, read_bytes(folder / name)
 
