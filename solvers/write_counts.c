@@ -44,9 +44,8 @@ static void *allocate(unsigned length, void *unused) {
 }
 
 /* Leave out the functions that did not run: most. Four words come first, then records: a tag, a number of
-   bytes, and as many bytes. Of counts that are all 0 there is only the number, negative. Returns whether
-   any function ran. */
-static int shorten(void) {
+   bytes, and as many bytes. Of counts that are all 0 there is only the number, negative. */
+static void shorten(void) {
     enum { head = 4, function = 0x01000000 };
     unsigned kept = head, begin = head, at = head;
     int has_run = 1;
@@ -65,7 +64,6 @@ static int shorten(void) {
         at += length;
     }
     used = has_run ? kept : begin;
-    return used > head;
 }
 
 static void write_all(int file, const void *data, size_t length) {
@@ -88,7 +86,7 @@ static int write_one_file(void) {
     for (; next; next = ((struct gcov_info **)next)[1]) {
         used = 0;
         __gcov_info_to_gcda(next, take_name, add, allocate, 0);
-        if (!shorten()) continue;
+        shorten();
         unsigned lengths[] = {strlen(object_name), 4 * used};
         write_all(file, lengths, sizeof lengths);
         write_all(file, object_name, lengths[0]);

@@ -238,7 +238,7 @@ def read_bytes(file: Path, most: int = _MAX_BYTES) -> bytes:
 
 def _head(file: Path, data: bytes, magic: bytes) -> int:
     """The stamp of a file, which is the same in the two files of an object file."""
-    if len(data) < _HEAD.size + 2 * _WORD.size or data[:4] != magic:
+    if len(data) < _HEAD.size or data[:4] != magic:
         raise BadCounts(f"{file}: it is not a gcov file of this machine")
     _, version, stamp, _ = _HEAD.unpack_from(data)
     # B22*: 12.2; clang writes the form of an old GCC.

@@ -172,6 +172,13 @@ def test_each_formula_has_the_functions_that_it_runs(exhume: Any, toy: Path, tmp
     assert 0 < again["lines_run"] < again["lines"]
 
 
+def test_object_files_that_no_formula_runs_are_counted(exhume: Any, toy: Path, tmp_path: Path) -> None:
+    folder = tree(tmp_path / "formulas", {"a.smt2": TEXTS["a.smt2"]})
+    command = ("solvers", "coverage", spec(toy), "--formulas", folder, "--out", tmp_path / "map", "--json")
+    document = exhume(*command).json
+    assert (document["functions_run"], document["functions"]) == (1, 7)
+
+
 def lines_of_gcov(folder: Path) -> tuple[set[tuple[str, int]], set[tuple[str, int]]]:
     """The lines that gcov says have code, and those that ran."""
     code, ran = set(), set()
@@ -426,7 +433,6 @@ def test_what_cannot_be_measured_is_one_line(
     other.mkdir()
     build(other)
     (other / "objects" / "beta.cpp.gcno").write_bytes((other / "objects" / "alpha.cpp.gcno").read_bytes())
-    folder = tree(tmp_path / "both", {"z.smt2": TEXTS["z.smt2"]})
     rest = ("--formulas", folder, "--out", tmp_path / "map-of-other")
     ended = exhume("solvers", "coverage", spec(other), *rest)
     assert ended.code == 2 and "built from other object files" in ended.said
