@@ -6,7 +6,8 @@ its theory. Of a seed formula that has Horn clauses itself, some clauses are lef
 rules, some tests have rules and a query about them instead.
 
 z3's logic HORN has few theories, and its tactic for Horn clauses has all. Clauses about other theories ask
-for the tactic and are for z3 only. Where z3 is not among the solvers, they are in the logic ALL.
+for the tactic and are for z3 only. Where z3 is not among the solvers, they are in the logic ALL. Clauses in
+the logic HORN are for the solvers that have it.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
+from generator.targets import targets_for
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
 from smtlib.printer import all_of, sort_text
 from smtlib.scanner import QUERY
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT
+from solvers.specs import specs_by_kin
 
+_EMPTY = "(set-logic HORN)\n(check-sat)\n"
 _MOST_VARIABLES = 8
 _MOST_ARGUMENTS = 4
 _KEPT_SHARE = 0.85
@@ -51,6 +55,10 @@ class Horn(SeedStrategy):
     def __init__(self, inputs: StrategyInputs) -> None:
         super().__init__(inputs, int(inputs.values["tests"]))
         self._know_rules = not inputs.families.isdisjoint(ONLY)
+        kinds = specs_by_kin(inputs.settings.solvers)
+        having = tuple(kin for kin, specs in kinds.items() if targets_for(specs).accept(_EMPTY))
+        self._some_have = bool(having or not kinds)
+        self._having = () if len(having) == len(kinds) else having
 
     def why_not(self, script: SeedScript) -> str:
         """Why no tests are made from a seed. What only other solvers refuse makes them tests for those that
@@ -65,19 +73,19 @@ class Horn(SeedStrategy):
         if maker is None and not is_horn:
             return
         way: _Way = "tactic" if self._know_rules else "all"
-        if horn_has(script, script.assertions) and not refused_seed(script, self.families):
+        is_for_all = horn_has(script, script.assertions) and not refused_seed(script, self.families)
+        if is_for_all and self._some_have:
             way = "logic"
         while maker is None:
-            yield _mutant(seed, _subset(script, way, chance), way, chance)
+            yield self._mutant(seed, _subset(script, way, chance), way, chance)
         while True:
             drawn: _Way = "rules" if chance.random() < _RULES_SHARE and self._know_rules else way
-            yield _mutant(seed, maker.text(drawn, chance), drawn, chance)
+            yield self._mutant(seed, maker.text(drawn, chance), drawn, chance)
 
-
-def _mutant(seed: Seed, text: str, way: _Way, chance: random.Random) -> Mutant:
-    judge = chance.choice(_JUDGES_OF_RULES if way == "rules" else _JUDGES)
-    only = ONLY if way in ("rules", "tactic") else ()
-    return Mutant(lambda: text, (seed,), only=only, judged_by=judge)
+    def _mutant(self, seed: Seed, text: str, way: _Way, chance: random.Random) -> Mutant:
+        judge = chance.choice(_JUDGES_OF_RULES if way == "rules" else _JUDGES)
+        only = {"logic": self._having, "all": ()}.get(way, ONLY)
+        return Mutant(lambda: text, (seed,), only=only, judged_by=judge)
 
 
 def _is_horn(script: SeedScript) -> bool:

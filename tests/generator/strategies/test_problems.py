@@ -125,6 +125,20 @@ def test_the_logic_has_what_is_declared_and_used(
         assert f"(set-logic {logic})" in test.text or "(query " in test.text
 
 
+def test_the_logic_of_horn_clauses_is_for_the_solvers_that_have_it(tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    source = seeds_of(["(declare-const a Bool)(declare-const b Bool)(assert (=> a b))"], tmp_path)
+
+    def made_for(*solvers: str) -> set[tuple[str, tuple[str, ...]]]:
+        strategy = make_strategy("horn", None, StrategySettings(seed=3, solvers=solvers), source)
+        texts = [(test.text.partition("(set-logic ")[2], test.only) for test in strategy.generate(0, 9)]
+        return {(text.partition(")")[0], only) for text, only in texts if text}
+
+    assert made_for("z3", "cvc5", "bitwuzla") == {("HORN", ("z3", "cvc5"))}
+    assert made_for("z3", "cvc5") == {("HORN", ())}
+    assert made_for("bitwuzla") == {("ALL", ())}
+
+
 def test_of_horn_clauses_some_are_kept(tmp_path: Path) -> None:
     clauses = [f"(assert (forall ((x Int)) (=> (and (p x) (< x {n})) (p (+ x {n})))))" for n in range(10, 30)]
     text = "\n".join(["(set-logic HORN)(declare-fun p (Int) Bool)", *clauses, "(check-sat)"])
