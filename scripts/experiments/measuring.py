@@ -39,7 +39,7 @@ from _common import parser_of as plain_parser
 
 from base.files import new_file, put_json
 from base.locks import lock_folder, locked
-from corpus.store import Corpus, sql_text
+from corpus.store import Corpus, open_database, sql_text
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer
 from difftest.bugs.statistics import Comparison, Fuzzer, compare
 from difftest.campaign.stored import read_campaign
@@ -168,7 +168,7 @@ def _unpack_rows(out: Path) -> None:
     if not file.is_file():
         return
     try:
-        with closing(duckdb.connect(config={"threads": "1"})) as opened:
+        with closing(open_database(settings={"threads": "1"})) as opened:
             table = opened.execute("select * from read_parquet(?)", [str(file)])
             columns = [(name, str(kind) == "JSON") for name, kind, *_ in table.description]
             kept: dict[str, Row] = {}
@@ -516,7 +516,7 @@ def _write(out: Path, rows: Sequence[Row], results: Results) -> None:
 
 def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> None:
     """Write rows as Parquet; what is a list or a mapping becomes JSON."""
-    with new_file(file) as draft, closing(duckdb.connect(config={"threads": "1"})) as opened:
+    with new_file(file) as draft, closing(open_database(settings={"threads": "1"})) as opened:
         opened.execute(f"create table data ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
         if rows:
             values = [[_cell(row.get(name)) for name in columns] for row in rows]

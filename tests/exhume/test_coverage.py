@@ -494,11 +494,10 @@ def test_counts_that_are_cut_off_are_an_error(toy: Path, tmp_path: Path) -> None
     record = struct.pack("<II", 6, len(whole)) + b"a.gcda" + whole
     file.write_bytes(record * 2)
     assert list(read_recorded(file)) == [("a.gcda", whole)] * 2
-    for cut in (b"", record[:7], record[:-1], struct.pack("<II", 1 << 31, 0)):
+    for cut in (record[:7], record[:-1], struct.pack("<II", 1 << 31, 0)):
         file.write_bytes(record + cut)
-        if cut:
-            with pytest.raises(BadCounts, match="cut off"):
-                list(read_recorded(file))
+        with pytest.raises(BadCounts, match="cut off"):
+            list(read_recorded(file))
 
 
 def test_where_the_sources_are_is_read_from_the_build(toy: Path) -> None:
