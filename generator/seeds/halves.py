@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.script import SeedScript
@@ -21,6 +21,9 @@ Place = tuple[int, int]
 """An occurrence of a variable: the assertion's number, and which of its pieces."""
 
 _MARK = "\0"
+
+_KEPT = 256
+"""Printed halves that are kept."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,12 @@ class Half:
                 changed[number] = list(self.lines[number])
             changed[number][place] = text
         return ["".join(changed.get(number, line)) for number, line in enumerate(self.lines)]
+
+
+@lru_cache(maxsize=_KEPT)
+def half_of(seed: Seed, ending: str) -> Half:
+    """The half that a seed makes, each of its names with this ``ending``."""
+    return Half.of(seed, seed.script(), ending)
 
 
 class _Marking(Endings):

@@ -1,15 +1,13 @@
-"""What the strategies share that join two seeds: which seeds can be joined, and their halves."""
+"""What the strategies share that join two seeds: which seeds can be joined, and different joins of a pair."""
 
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
-from generator.declaring import StrategyInputs
 from generator.refusals import refused_seed
 from generator.scopes import names_of
-from generator.seeds.halves import Half
+from generator.seeds.halves import half_of
 from generator.seeds.script import SeedScript, once_per_seed
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant, SeedStrategy
@@ -27,16 +25,9 @@ _LET_NAME = re.compile(r"\|?\$+[0-9]+\|?")
 _TRIES = 3
 """At most this many joins are made per test of a pair, since some come out the same."""
 
-_KEPT = 256
-"""Printed halves that are kept."""
-
 
 class PairStrategy(SeedStrategy):
     """Base of the strategies that join two seeds. ``counts`` has what could not be joined, by cause."""
-
-    def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
-        super().__init__(inputs, per_seed)
-        self._halves: OrderedDict[tuple[str, str], Half] = OrderedDict()
 
     def why_not(self, script: SeedScript) -> str:
         """Why a seed is not joined, whatever its partner."""
@@ -45,21 +36,11 @@ class PairStrategy(SeedStrategy):
     def is_usable(self, seed: Seed) -> bool:
         """Whether a seed can be joined and has variables. Counts the cause if not."""
         unusable = self.why_not(seed.script())
-        if not unusable and not self.half(seed, "").occurrences:
+        if not unusable and not half_of(seed, "").occurrences:
             unusable = "no variables"
         if unusable:
             self.counts[f"seed: {unusable}"] += 1
         return not unusable
-
-    def half(self, seed: Seed, ending: str) -> Half:
-        """The half that a seed makes, each of its names with this ending."""
-        key = (seed.text, ending)
-        found = self._halves.get(key)
-        if found is None:
-            found = self._halves[key] = Half.of(seed, seed.script(), ending)
-            if len(self._halves) > _KEPT:
-                self._halves.popitem(last=False)
-        return found
 
     def different(self, join: Callable[[], Mutant]) -> Iterator[Mutant]:
         """Different joins of a pair, ``per_seed`` of them; fewer where small formulas allow no more."""

@@ -18,7 +18,7 @@ from functools import partial
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.questions import is_of_theories
-from generator.seeds.halves import Half, Place
+from generator.seeds.halves import Half, Place, half_of
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.source import Seed
 from generator.seeds.strategy import Mutant
@@ -53,12 +53,12 @@ class Join(PairStrategy):
         """Joins of ``seed`` with one partner; none if no partner fits."""
         if not self.is_usable(seed):
             return
-        first = self.half(seed, "")
+        first = half_of(seed, "")
         for _ in range(PARTNERS):
             partner = self.seeds.draw(chance)
             why = "the same formula" if partner.text == seed.text else self.why_not(partner.script())
             if not why:
-                second = self.half(partner, first.ending)
+                second = half_of(partner, first.ending)
                 if shared := _shared(first, second):
                     yield from self.different(partial(_joined, first, second, shared, chance))
                     return

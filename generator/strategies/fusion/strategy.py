@@ -21,7 +21,7 @@ from itertools import islice
 
 from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
-from generator.seeds.halves import Half, Place
+from generator.seeds.halves import Half, Place, half_of
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSkipped, random_for
@@ -160,8 +160,8 @@ class FusionStrategy(PairStrategy):
         fit."""
         why = self.why_not(partner.script()) or _unfit(seed.script(), partner.script(), seed.answer == "sat")
         if not why:
-            first = self.half(seed, "")
-            second = self.half(partner, first.ending)
+            first = half_of(seed, "")
+            second = half_of(partner, first.ending)
             if not self._fusible(first, second):
                 why = "no variables that a function takes"
         if why:

@@ -83,6 +83,14 @@ def test_answers_are_known_where_they_follow(tmp_path: Path) -> None:
     assert {("and", "unsat"), ("or", "sat"), ("and", None), ("or", None), ("=", None)} <= found
 
 
+def test_a_formula_in_two_files_is_named_by_the_file_that_was_drawn(tmp_path: Path) -> None:
+    seeds_with(tmp_path / "seeds", {SAT: None, OTHER: None})
+    (tmp_path / "seeds" / "again.smt2").write_text(SAT)
+    source = seeds_of_folder(tmp_path / "seeds")
+    firsts = {re.findall(r"; from (\S+) and ", test.text)[0] for test in made_of(source, 0, 60)}
+    assert firsts == {"0.smt2", "1.smt2", "again.smt2"}
+
+
 def test_sorts_of_a_formulas_own_are_not_shared(tmp_path: Path) -> None:
     own = "(declare-sort {0} 0)(declare-fun {1} () {0})(declare-fun n () Int)(assert (distinct {1} {1}))"
     texts = [own.format("S", "a") + "(assert (> n 1))(check-sat)"]
