@@ -85,6 +85,11 @@ def _refused_by_cvc5(sort: Sort) -> str:
     return ""
 
 
+def is_taken_everywhere(name: str, result: Sort) -> bool:
+    """Whether every solver takes an operator at this result sort, whichever solvers tests are for."""
+    return not any((name, result.name) in refused for refused in RESULTS.values())
+
+
 def refused_term(term: Term, families: Collection[str]) -> str:
     """Why one of these solvers may refuse a script for ``term``, its arguments apart; empty if none does."""
     if "cvc5" not in families:

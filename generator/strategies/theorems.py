@@ -18,13 +18,13 @@ from contextlib import suppress
 
 from generator.declaring import StrategyEntry, StrategyInputs
 from generator.errors import GenerationError
+from generator.refusals import is_taken_everywhere
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, SeedSkipped
 from generator.settings import Setting
 from generator.strategies.mutation.places import Place
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import BOOL, Declaration, Term, TermTable, postorder
-from smtlib.sorts import REGLAN
 
 NO_CONTRADICTION = "attempts that found no contradiction for a formula"
 NO_TERM = "attempts at a term of whose sort the formula has no other"
@@ -121,8 +121,7 @@ class Theorems(GraftStrategy):
         term = place.term
         # Above an earlier change, a term of an assertion is none of the pool.
         chain.pool.note(term)
-        if term.sort is REGLAN:
-            # cvc5 has no choice between regular expressions.
+        if not is_taken_everywhere("ite", term.sort):
             return False
         other = chain.other(term.sort, place, {}, chance)
         ways = _EQUAL_FORMULAS if term.sort is BOOL else _EQUAL

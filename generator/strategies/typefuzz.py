@@ -20,7 +20,7 @@ from generator.refusals import constant_arguments
 from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, is_literal, new_literal
+from generator.strategies.mutation.literals import is_literal, new_literal
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
 from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, NO_OPERATOR, TermStrategy
@@ -69,9 +69,8 @@ class TypeFuzz(TermStrategy[Chain]):
 
     @staticmethod
     def _literal(chain: Chain, sort: Sort, chance: random.Random) -> Term | None:
-        if sort.name not in LITERAL_SORTS or not chain.has_literals(sort):
-            return None
-        return new_literal(chain.table, sort, chain.pool.literals(sort), chance)
+        known = chain.pool.literals(sort)
+        return new_literal(chain.table, sort, known, chance) if chain.has_literals(sort) else None
 
     def _new_term(self, chain: Chain, place: Place, chance: random.Random) -> Term | None:
         sort = place.term.sort

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from generator.refusals import constant_arguments
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal, one_of
+from generator.strategies.mutation.literals import new_literal, one_of
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
 from generator.strategies.mutation.places import Place
 from smtlib import BOOL, INT, Declaration, Sort, Term
@@ -127,7 +127,7 @@ class Contexts:
         chain = self._chain
         if sort is self._hole and not is_constant and chance.random() < _SECOND_SHARE:
             return self._holes[1]
-        has_literals = sort.name in LITERAL_SORTS and chain.has_literals(sort)
+        has_literals = chain.has_literals(sort)
         if is_constant or (has_literals and (sort is REGLAN or chance.random() < _LITERAL_SHARE)):
             return new_literal(chain.table, sort, chain.pool.literals(sort), chance) if has_literals else None
         anywhere = Place(self._holes[0], (), {})

@@ -27,7 +27,7 @@ from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
 from generator.strategies.congruence.contexts import CONTAINERS, Contexts, universe
 from generator.strategies.congruence.questions import Comparison, ComparisonScript
-from generator.strategies.congruence.values import Pen, Values
+from generator.strategies.congruence.values import Pen, Values, is_plain
 from generator.strategies.mutation.chain import Chain
 from generator.strategies.mutation.literals import one_of
 from generator.strategies.mutation.operators import Operators, operators_for
@@ -85,8 +85,7 @@ class _Side:
         known = all(
             part.name not in _SIGNS or self.operators.knows(_SIGNS[part.name]) for part in subsorts(sort)
         )
-        is_plain = not any(part.is_function or part is REGLAN for part in subsorts(sort)[1:])
-        return known and is_plain and not refused_sort(sort, self.operators.families)
+        return known and all(map(is_plain, sort.args)) and not refused_sort(sort, self.operators.families)
 
 
 class CongruenceStrategy(SeedStrategy):

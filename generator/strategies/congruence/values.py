@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from generator.seeds.script import UNBINDABLE
 from generator.strategies.mutation.literals import new_literal, one_of
 from generator.strategies.mutation.operators import Operators, apply_declaration
 from smtlib import BOOL, INT, REAL, STRING, Declaration, Sort, Term, TermTable
@@ -459,7 +460,7 @@ class Values:
             return make(self, sort, depth)
         if sort.name in self._datatypes:
             return self._built(sort, depth)
-        return Symbol(sort, self._new(sort)) if _can_be_constant(sort) else None
+        return Symbol(sort, self._new(sort)) if is_plain(sort) else None
 
     def several(self, sort: Sort, depth: int) -> list[Value]:
         """Up to three values."""
@@ -542,8 +543,9 @@ class Values:
         return Built(sort, constructor, known) if len(known) == len(fields) else None
 
 
-def _can_be_constant(sort: Sort) -> bool:
-    return not any(part.is_function or part is REGLAN for part in subsorts(sort))
+def is_plain(sort: Sort) -> bool:
+    """Whether no part of ``sort`` is a function or a regular expression."""
+    return UNBINDABLE.isdisjoint(part.name for part in subsorts(sort))
 
 
 _MAKERS: dict[str, Callable[[Values, Sort, int], Value | None]] = {

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Hashable
 
 from generator.seeds.source import Seed
+from generator.strategies.mutation.literals import has_literals
 from generator.strategies.mutation.operators import Operators, SeedFunctions
 from generator.strategies.mutation.places import Place, find_place
 from generator.strategies.mutation.pool import GrowingPool, pool_of
@@ -13,7 +14,6 @@ from generator.strategies.mutation.printing import Fragments
 from generator.targets import AcceptedTerms
 from generator.text import comment_line
 from smtlib import Declaration, Sort, Term
-from smtlib.sorts import subsorts
 
 _NOTES = 20
 """A test's header lists the last mutations of its chain: all of the first 40, then the last 21 to 40."""
@@ -80,8 +80,8 @@ class Chain:
         self.fragments = Fragments(self.pool.size)
 
     def has_literals(self, sort: Sort) -> bool:
-        """Whether the solvers take literals of this sort: those of arrays are constant arrays."""
-        return self.operators.knows("const") or all(s.name != "Array" for s in subsorts(sort))
+        """Whether the sort has literals that the solvers take."""
+        return has_literals(sort, self.operators.knows("const"))
 
     def place(
         self,

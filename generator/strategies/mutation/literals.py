@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from generator.refusals import is_value
 from smtlib import BOOL, INT, REAL, STRING, Kind, Sort, Term, TermTable
-from smtlib.sorts import REGLAN
+from smtlib.sorts import REGLAN, subsorts
 from smtlib.values import (
     MODES,
     SPECIAL_FLOATS,
@@ -49,6 +49,13 @@ def new_literal(
         return None
     known = one_of(near, chance) if near else None
     return make(table, sort, known, chance, depth)
+
+
+def has_literals(sort: Sort, has_constant_arrays: bool) -> bool:
+    """Whether a sort has literals; those of arrays are constant arrays, which not all solvers take."""
+    return sort.name in _MAKERS and (
+        has_constant_arrays or all(part.name != "Array" for part in subsorts(sort))
+    )
 
 
 def is_literal(term: Term) -> bool:
@@ -233,6 +240,3 @@ _MAKERS: dict[str, Callable[[TermTable, Sort, Term | None, random.Random, int], 
     "Array": _array,
     "FiniteField": _field,
 }
-
-LITERAL_SORTS = frozenset(_MAKERS)
-"""Heads of the sorts that have literals."""

@@ -10,8 +10,10 @@ names of their own, and terms that are copied to other places have no binders. S
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
+from generator.refusals import constant_arguments
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
 from generator.strategies.weaken.ruleset import KEEPS, STRENGTHENS, WEAKENS, common_theories
 from generator.strategies.weaken.site import Site, open_terms, replaced
@@ -225,22 +227,19 @@ def _congruence(term: Term, site: Site) -> Term:
     return site.operator(term.op.name, *(around(a) for a in term.args))
 
 
-_UNFIT = frozenset("const ^ re.range = distinct ite".split())
-_contexts: dict[Sort, list[tuple[Signature, int]]] = {}
-
-
+@cache
 def _signatures(sort: Sort) -> list[tuple[Signature, int]]:
     """The theories' functions that take ``sort``, each with the place where they do."""
-    found = _contexts.get(sort)
-    if found is None:
-        found = _contexts[sort] = []
-        for signature in common_theories().signatures():
-            if signature.name in _UNFIT or signature.indices:
-                continue
-            if signature.needs_as or any(p.is_parameter for p in signature.params[:1]):
-                continue
-            found.extend((signature, i) for i, p in enumerate(signature.params) if p.match(sort, {}))
-    return found
+    fitting = filter(_can_be_context, common_theories().signatures())
+    return [(s, place) for s in fitting for place, p in enumerate(s.params) if p.match(sort, {})]
+
+
+def _can_be_context(signature: Signature) -> bool:
+    """Whether a function can be applied to any terms, with nothing to choose but the other arguments."""
+    if signature.name == "ite" or constant_arguments(signature.name):
+        return False
+    of_any_sort = any(p.is_parameter for p in signature.params[:1])
+    return not (signature.indices or signature.needs_as or of_any_sort)
 
 
 def _context(sort: Sort, site: Site) -> Callable[[Term], Term]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
+from generator.seeds.script import UNBINDABLE
 from smtlib import INT, STRING, Kind, Sort, SortError, Term
 from smtlib.application import Applications
 from smtlib.reader import SExp
@@ -90,13 +91,15 @@ class NoTerm(Exception):
     """There is no term to put in a free variable's place, or no fitting literal."""
 
 
+_UNCOMPARABLE = UNBINDABLE | {"Unicode"}
+
 Domains: TypeAlias = Mapping[str, frozenset[str]]
 """What a sort parameter may stand for, by the names of sorts; none given: any ordinary sort."""
 
 
 def is_ordinary(sort: Sort) -> bool:
     """Whether terms of ``sort`` can be compared, quantified and chosen between by both solvers."""
-    return sort.name not in ("RegLan", "->", "Unicode") and all(map(is_ordinary, sort.args))
+    return sort.name not in _UNCOMPARABLE and all(map(is_ordinary, sort.args))
 
 
 @dataclass(slots=True)

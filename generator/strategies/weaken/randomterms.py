@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from generator.seeds.script import SeedScript
-from generator.strategies.mutation.literals import new_literal
+from generator.strategies.mutation.literals import has_literals, new_literal
 from generator.strategies.weaken.patterns import NoTerm, is_ordinary
 from smtlib import Kind, Sort, Term, TermTable, postorder
-from smtlib.sorts import subsorts
 from smtlib.terms import free_in
 from smtlib.values import literal_value
 
@@ -115,11 +114,8 @@ class RandomTerms:
         return self.literal(sort, chance)
 
     def literal(self, sort: Sort, chance: random.Random) -> Term:
-        """A value of ``sort``. Raises :class:`NoTerm` where there is no way to write one.
-
-        None of an array: cvc5 takes constant arrays with an option only.
-        """
-        if all(inner.name != "Array" for inner in subsorts(sort)):
+        """A value of ``sort``. Raises :class:`NoTerm` where there is no way to write one."""
+        if has_literals(sort, has_constant_arrays=False):
             made = new_literal(self.table, sort, (), chance)
             if made is not None:
                 return made

@@ -14,7 +14,7 @@ from corpus.acceptance import probe
 from generator import Seed
 from generator.refusals import is_value
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import LITERAL_SORTS, new_literal
+from generator.strategies.mutation.literals import has_literals, new_literal
 from generator.strategies.mutation.operators import SeedFunctions, operators_for
 from generator.strategies.mutation.places import find_place
 from generator.strategies.mutation.pool import GrowingPool, Pool
@@ -110,10 +110,6 @@ def test_what_a_variable_is_bound_for_fits_there_only() -> None:
 # Literals
 
 
-def has_literal(sort: Sort) -> bool:
-    return sort.name in LITERAL_SORTS
-
-
 SORTS = [
     BOOL,
     INT,
@@ -169,7 +165,7 @@ def test_solvers_take_the_literals() -> None:
 
 def test_some_sorts_have_no_literals() -> None:
     assert new_literal(TermTable(), make_sort("U"), (), random.Random(1)) is None
-    assert not has_literal(make_sort("U"))
+    assert not has_literals(make_sort("U"), has_constant_arrays=True)
 
 
 # Operators
