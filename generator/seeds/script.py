@@ -160,14 +160,23 @@ class SeedScript:
         """The text of each assertion."""
         return {term: print_term(term) for term in dict.fromkeys(self.assertions)}
 
-    def text(self, assertions: Sequence[Term] | None = None, declarations: str = "") -> str:
-        """The script with these assertions instead of its own, and more ``declarations`` before them."""
-        known = self.assertion_texts
-        lines = [
-            f"(assert {known[term] if term in known else print_term(term)})\n"
-            for term in (self.assertions if assertions is None else assertions)
-        ]
-        return f"{self.prelude_text}{declarations}{''.join(lines)}(check-sat)\n"
+    def text(
+        self,
+        assertions: Sequence[Term] | None = None,
+        declarations: str = "",
+        printed: Callable[[Term], str] | None = None,
+    ) -> str:
+        """The script with these assertions instead of its own, and more ``declarations`` before them.
+
+        ``printed`` gives the text of an assertion.
+        """
+        printed = printed or self._printed
+        asserted = self.assertions if assertions is None else assertions
+        lines = "".join([f"(assert {printed(term)})\n" for term in asserted])
+        return f"{self.prelude_text}{declarations}{lines}(check-sat)\n"
+
+    def _printed(self, term: Term) -> str:
+        return self.assertion_texts.get(term) or print_term(term)
 
 
 def once_per_seed(find: Callable[[SeedScript, *_Rest], _T]) -> Callable[[SeedScript, *_Rest], _T]:

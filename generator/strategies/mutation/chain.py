@@ -135,9 +135,7 @@ class Chain:
 
     def text(self) -> str:
         """The script as it stands."""
-        text = self.fragments.text
-        lines = [f"(assert {text(term)})\n" for term in self.assertions]
-        return f"{self.script.prelude_text}{''.join(self.declared.values())}{''.join(lines)}(check-sat)\n"
+        return self.script.text(self.assertions, "".join(self.declared.values()), self.fragments.text)
 
 
 def _short(term: Term) -> str:

@@ -86,14 +86,14 @@ def _find_composed(*effects: int) -> Finder:
 
 def _some_subterm(term: Term, site: Site) -> Term:
     """A proper subterm that means the same outside ``term``."""
-    free = site.facts.of(term).free
+    free = site.terms.facts.of(term).free
     found = [
         t
         for t in open_terms(term)
         if t is not term
         and t.op.kind is not Kind.ANNOTATION
         and is_ordinary(t.sort)
-        and site.facts.of(t).free <= free
+        and site.terms.facts.of(t).free <= free
     ]
     if not found:
         raise NoTerm
@@ -103,7 +103,7 @@ def _some_subterm(term: Term, site: Site) -> Term:
 def _abstracted(term: Term, site: Site) -> tuple[tuple[Term], Term, Term]:
     """A new variable, the subterm it stands for, and ``term`` with it in the subterm's place."""
     value = _some_subterm(term, site)
-    variable = site.fresh(value.sort)
+    variable = site.builder.fresh(value.sort)
     return (variable,), value, replaced(site.table, term, value, variable)
 
 
@@ -187,7 +187,7 @@ def _find_empty(term: Term) -> Effects:
 
 def _empty(term: Term, site: Site) -> Term:
     sorts = site.terms.sorts() or [BOOL]
-    variable = site.fresh(site.chance.choice(sorts))
+    variable = site.builder.fresh(site.chance.choice(sorts))
     return site.binder(site.chance.choice(("forall", "exists")), (variable,), term)
 
 
@@ -259,7 +259,7 @@ def _context(sort: Sort, site: Site) -> Callable[[Term], Term]:
     others = _other_arguments(signature, place, sort, site)
 
     def around(x: Term) -> Term:
-        made = site.applications.operator(signature.name, (), None, (*others[:place], x, *others[place:]))
+        made = site.operator(signature.name, *others[:place], x, *others[place:])
         if not is_ordinary(made.sort):
             raise NoTerm
         # Of formats, cvc5 knows two without an option: those that a formula has, it has taken.
@@ -303,7 +303,7 @@ def _replace_equal(term: Term, site: Site) -> Term:
     equations = [i for i, a in enumerate(term.args) if a.op.name == "=" and len(a.args) == 2]
     place = site.chance.choice(equations)
     old, new = site.chance.sample(term.args[place].args, 2)
-    if site.facts.of(new).nodes > 30 or not site.facts.of(new).is_plain:
+    if site.terms.facts.of(new).nodes > 30 or not site.terms.facts.of(new).is_plain:
         raise NoTerm
     args = list(term.args)
     others = [i for i in range(len(args)) if i != place]

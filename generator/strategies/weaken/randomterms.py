@@ -56,9 +56,9 @@ class TermFacts:
 class RandomTerms:
     """Chooses terms for one seed. ``use`` says which terms the formula has now."""
 
-    def __init__(self, script: SeedScript, table: TermTable, facts: TermFacts) -> None:
+    def __init__(self, script: SeedScript, table: TermTable) -> None:
         self.table = table
-        self.facts = facts
+        self.facts = TermFacts()
         self._own: dict[Sort, list[Term]] = {}
         for declaration in script.declared:
             if not declaration.params:

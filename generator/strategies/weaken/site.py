@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from generator.strategies.weaken.parity import steps
 from generator.strategies.weaken.patterns import Builder
-from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
-from smtlib import Declaration, Kind, Sort, Term, TermTable, postorder
-from smtlib.application import Applications
+from generator.strategies.weaken.randomterms import RandomTerms
+from smtlib import Declaration, Kind, Term, TermTable, postorder
 
 
 @dataclass(slots=True)
@@ -20,20 +19,21 @@ class Site:
     ``functions`` are those of the script that take arguments; ``effect`` is what the change may do there.
     """
 
-    table: TermTable
-    applications: Applications
     builder: Builder
     terms: RandomTerms
-    facts: TermFacts
-    fresh: Callable[[Sort], Term]
     functions: tuple[Declaration, ...]
     chance: random.Random
-    scope: frozenset[Term] = frozenset()
+    scope: frozenset[Term]
     effect: int = 0
+
+    @property
+    def table(self) -> TermTable:
+        """Where terms are made."""
+        return self.builder.table
 
     def operator(self, name: str, *args: Term) -> Term:
         """A theory's function applied. Raises :class:`SortError`."""
-        return self.applications.operator(name, (), None, args)
+        return self.builder.applications.operator(name, (), None, args)
 
     def binder(self, name: str, variables: tuple[Term, ...], body: Term) -> Term:
         """``(forall (variables) body)`` or ``exists``; the body alone where there are no variables."""

@@ -12,6 +12,7 @@ import random
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from corpus.answers import Answer
 from generator.declaring import StrategyEntry, StrategyInputs
@@ -21,7 +22,7 @@ from generator.settings import Setting
 from generator.strategies.weaken.parity import without_ambiguity
 from generator.strategies.weaken.walk import KEEP, STRENGTHEN, WEAKEN, Applied, Walker
 from generator.text import comment
-from smtlib import Term, print_term
+from smtlib import Term
 
 SETTINGS = (
     Setting("walk", 10, "steps of a walk before it starts at the seed again", 1, 10_000),
@@ -85,22 +86,17 @@ class WeakenStrategy(SeedStrategy):
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """``iterations`` mutants in walks of ``walk`` steps. A walk that gets stuck starts again."""
-        script = seed.script()
-        walker = Walker(script, targets=seed.targets)
-        texts: dict[Term, str] = dict(script.assertion_texts)
+        walker = Walker(seed.script(), targets=seed.targets)
         try:
-            yield from self._walks(seed, walker, texts, chance)
+            yield from self._walks(seed, walker, chance)
         finally:
             # The caller stops before the last one.
             self.counts.update(walker.counts)
 
-    def _walks(
-        self, seed: Seed, walker: Walker, texts: dict[Term, str], chance: random.Random
-    ) -> Iterator[Mutant]:
-        script = seed.script()
+    def _walks(self, seed: Seed, walker: Walker, chance: random.Random) -> Iterator[Mutant]:
         made = stuck = 0
         while made < self.per_seed and not stuck:
-            start = script.assertions
+            start = walker.script.assertions
             if self.rewrites:
                 start = tuple(without_ambiguity(walker.table, t, chance.choice) for t in start)
             direction, answer = self._way(seed, chance)
@@ -117,7 +113,7 @@ class WeakenStrategy(SeedStrategy):
                 self._count(number, applied)
                 stuck = 0
                 notes.append(applied.rule)
-                yield self._mutant(seed, walker, texts, before, assertions, direction, answer, notes)
+                yield self._mutant(seed, walker, before, assertions, direction, answer, notes)
                 made += 1
 
     def _way(self, seed: Seed, chance: random.Random) -> tuple[int, Answer | None]:
@@ -140,31 +136,22 @@ class WeakenStrategy(SeedStrategy):
         self,
         seed: Seed,
         walker: Walker,
-        texts: dict[Term, str],
         before: Sequence[Term],
         after: Sequence[Term],
         direction: int,
         answer: str | None,
         notes: list[str],
     ) -> Mutant:
-        def text(assertions: Sequence[Term]) -> str:
-            lines = []
-            for term in assertions:
-                known = texts.get(term)
-                if known is None:
-                    known = texts[term] = print_term(term)
-                lines.append(f"(assert {known})\n")
-            return f"{walker.script.prelude_text}{''.join(lines)}(check-sat)\n"
-
         # Both hold of an equivalent formula, and a test can name one: the one that the answer needs.
         is_stronger = direction == STRENGTHEN or (direction == KEEP and answer == "unsat")
+        parent = partial(walker.text, before)
         return Mutant(
-            lambda: text(after),
+            partial(walker.text, after),
             (seed,),
             comment((f"answer {answer or 'not known'}", *_lines(f"{_VERBS[direction]} by", notes))),
             (answer,),
-            implied_by=None if is_stronger else (lambda: text(before)),
-            implies=(lambda: text(before)) if is_stronger else None,
+            implied_by=None if is_stronger else parent,
+            implies=parent if is_stronger else None,
         )
 
 

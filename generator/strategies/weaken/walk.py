@@ -19,11 +19,11 @@ from generator.seeds.script import SeedScript
 from generator.strategies.weaken.actions import Actions, Profile, default_actions
 from generator.strategies.weaken.parity import steps
 from generator.strategies.weaken.patterns import Builder, NoTerm
-from generator.strategies.weaken.randomterms import RandomTerms, TermFacts
+from generator.strategies.weaken.randomterms import RandomTerms
 from generator.strategies.weaken.ruleset import Rule, common_theories
 from generator.strategies.weaken.site import Site
 from generator.targets import NO_TARGETS, AcceptedTerms, Targets
-from smtlib import Kind, Sort, Term
+from smtlib import Kind, Sort, Term, print_term
 from smtlib.application import Applications
 from smtlib.environment import Environment
 
@@ -79,21 +79,29 @@ class Walker:
         self.script = script
         self.actions = actions or default_actions()
         self.table = script.table.copy()
-        self.applications = Applications(Environment(common_theories()), self.table)
-        self.facts = TermFacts()
-        self.terms = RandomTerms(script, self.table, self.facts)
+        self.terms = RandomTerms(script, self.table)
         self.counts: Counter[str] = Counter()
         self._profiles: dict[Term, tuple[Profile, ...]] = {}
         self._surveys: dict[tuple[Term, int], _Survey] = {}
         self._numbers = itertools.count(1)
         self._prefix = free_prefix("w!", names_of(script))
-        self.builder = Builder(self.applications, self._fresh)
+        self.builder = Builder(Applications(Environment(common_theories()), self.table), self._fresh)
         self._functions = tuple(d for d in script.declarations if d.params)
         self._accepted = AcceptedTerms(targets, script)
         self._limit = _GROWTH * len(script.table) + _SLACK
+        self._texts = dict(script.assertion_texts)
 
     def _fresh(self, sort: Sort) -> Term:
         return self.table.variable(f"{self._prefix}{next(self._numbers)}", sort)
+
+    def text(self, assertions: Sequence[Term]) -> str:
+        """The script with these assertions; most of them were printed for a step before."""
+        return self.script.text(assertions, printed=self._printed)
+
+    def _printed(self, term: Term) -> str:
+        if term not in self._texts:
+            self._texts[term] = print_term(term)
+        return self._texts[term]
 
     def step(
         self, assertions: Sequence[Term], direction: int, chance: random.Random
@@ -137,19 +145,8 @@ class Walker:
         place = places[int(chance.random() * len(places))]
         action = actions[int(chance.random() * len(actions))]
         path, scope = _way_up(place, chance)
-        site = Site(
-            self.table,
-            self.applications,
-            self.builder,
-            self.terms,
-            self.facts,
-            self._fresh,
-            self._functions,
-            chance,
-            scope,
-        )
         try:
-            term = action.apply(place.term, site)
+            term = action.apply(place.term, Site(self.builder, self.terms, self._functions, chance, scope))
         except NoTerm:
             self.counts[f"{rule.name}: nothing to choose"] += 1
             return None
