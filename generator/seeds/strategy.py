@@ -20,6 +20,7 @@ from generator.errors import GenerationError
 from generator.refusals import refused_seed
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, random_for
+from generator.settings import Setting
 from generator.strategy import GeneratedTest
 from generator.text import SeedHeader
 
@@ -46,6 +47,10 @@ class Mutant:
     judged_by: str = ""
 
 
+TESTS = Setting("tests", 5, "tests made from one seed formula", 1, 1000)
+"""How many tests are made of a seed in a row, for strategies that leave it to the user."""
+
+
 class SeedStrategy(ABC):
     """Base of the strategies that change seeds.
 
@@ -54,13 +59,13 @@ class SeedStrategy(ABC):
 
     name: str
 
-    def __init__(self, inputs: StrategyInputs, per_seed: int) -> None:
-        """``per_seed``: how many tests are made of a seed in a row."""
+    def __init__(self, inputs: StrategyInputs, per_seed: int | None = None) -> None:
+        """``per_seed``: how many tests are made of a seed in a row; by default the setting ``tests``."""
         self.seeds = inputs.seeds
         self.seed = inputs.settings.seed
         self.settings = dict(inputs.values)
         self.families = inputs.families
-        self.per_seed = per_seed
+        self.per_seed = int(inputs.values["tests"]) if per_seed is None else per_seed
         self.counts: Counter[str] = Counter()
         self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None
 

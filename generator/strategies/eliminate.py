@@ -12,8 +12,7 @@ from functools import partial
 from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
-from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting
+from generator.seeds.strategy import TESTS, Mutant, SeedStrategy
 from smtlib import Term, print_term
 from smtlib.printer import quantified
 from smtlib.sorts import BOOL
@@ -98,7 +97,7 @@ ENTRY = StrategyEntry(
     about="seed formulas in which constants became variables of quantifiers",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Eliminate(inputs, int(inputs.values["tests"])),
+    make=Eliminate,
     needs=frozenset(("seeds",)),
-    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
+    settings=(TESTS,),
 )

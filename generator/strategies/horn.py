@@ -22,8 +22,7 @@ from generator.horn_logic import CHECK_BY_HORN, horn_has
 from generator.refusals import refused_seed
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
-from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting
+from generator.seeds.strategy import TESTS, Mutant, SeedStrategy
 from generator.targets import targets_for
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
@@ -53,7 +52,7 @@ class Horn(SeedStrategy):
     name = "horn"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        super().__init__(inputs, int(inputs.values["tests"]))
+        super().__init__(inputs)
         self._know_rules = not inputs.families.isdisjoint(ONLY)
         kinds = specs_by_kin(inputs.settings.solvers)
         having = tuple(kin for kin, specs in kinds.items() if targets_for(specs).accept(_EMPTY))
@@ -225,5 +224,5 @@ ENTRY = StrategyEntry(
     knows="nothing",
     make=Horn,
     needs=frozenset(("seeds",)),
-    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
+    settings=(TESTS,),
 )

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from generator.declaring import StrategyEntry, StrategyInputs
+from generator.declaring import StrategyEntry
 from generator.questions import is_of_theories
 from generator.seeds.halves import Half, Place, half_of
 from generator.seeds.pairs import PARTNERS, PairStrategy, conjunction
@@ -45,9 +45,6 @@ class Join(PairStrategy):
     """Joins of two seeds."""
 
     name = "join"
-
-    def __init__(self, inputs: StrategyInputs) -> None:
-        super().__init__(inputs, int(inputs.values["tests"]))
 
     def mutants(self, seed: Seed, chance: random.Random) -> Iterator[Mutant]:
         """Joins of ``seed`` with one partner; none if no partner fits."""

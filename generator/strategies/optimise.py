@@ -12,8 +12,7 @@ from functools import partial
 from generator.declaring import StrategyEntry
 from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed
-from generator.seeds.strategy import Mutant, SeedStrategy
-from generator.settings import Setting
+from generator.seeds.strategy import TESTS, Mutant, SeedStrategy
 from smtlib import Term, print_command, print_term
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import BOOL, INT, REAL
@@ -107,8 +106,8 @@ ENTRY = StrategyEntry(
     about="seed formulas with objectives and soft assertions",
     takes="seeds",
     knows="nothing",
-    make=lambda inputs: Optimise(inputs, int(inputs.values["tests"])),
+    make=Optimise,
     needs=frozenset(("seeds",)),
     only=ONLY,
-    settings=(Setting("tests", 5, "tests made from one seed formula", 1, 1000),),
+    settings=(TESTS,),
 )

@@ -94,7 +94,7 @@ class CongruenceStrategy(SeedStrategy):
     name = "congruence"
 
     def __init__(self, inputs: StrategyInputs) -> None:
-        super().__init__(inputs, int(inputs.values["tests"]))
+        super().__init__(inputs)
         specs = inputs.settings.solvers
         self._different = float(inputs.values["different"])
         self._all = _Side.of((), specs)
