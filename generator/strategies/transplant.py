@@ -24,7 +24,7 @@ from generator.scopes import free_prefix, names_of
 from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import is_literal
+from generator.strategies.mutation.literals import is_literal, one_of
 from generator.strategies.mutation.operators import Operators, apply_declaration
 from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, TermStrategy
@@ -206,7 +206,7 @@ class TransplantChain(Chain):
     def _function(self, slot: Declaration, chance: random.Random) -> Declaration | None:
         """A function of the slot's rank."""
         fitting = [d for d in self._functions if d.params == slot.params and d.result is slot.result]
-        return fitting[int(chance.random() * len(fitting))] if fitting else None
+        return one_of(fitting, chance) if fitting else None
 
     def other(
         self, sort: Sort, place: Place, fill: Mapping[Declaration, Term | Declaration], chance: random.Random
@@ -386,7 +386,7 @@ class _Choice:
         if not self.groups:
             return None
         (group,) = chance.choices(self.groups, cum_weights=self.bounds)
-        return group[int(chance.random() * len(group))]
+        return one_of(group, chance)
 
 
 def _is_atom(term: Term) -> bool:

@@ -20,7 +20,7 @@ from generator.refusals import constant_arguments
 from generator.seeds.source import Seed
 from generator.settings import Setting
 from generator.strategies.mutation.chain import Chain
-from generator.strategies.mutation.literals import is_literal, new_literal
+from generator.strategies.mutation.literals import is_literal, new_literal, one_of
 from generator.strategies.mutation.operators import EXPONENTS, Shape, apply_shape
 from generator.strategies.mutation.places import Place
 from generator.strategies.mutation.strategy import COMMON_SETTINGS, NO_OPERATOR, TermStrategy
@@ -82,7 +82,7 @@ class TypeFuzz(TermStrategy[Chain]):
             return None
         choice = int(chance.random() * count)
         group = theories[choice] if choice < len(theories) else own[choice - len(theories)]
-        shape = group[int(chance.random() * len(group))]
+        shape = one_of(group, chance)
         args = self._arguments(chain, shape, place, chance)
         made = None if args is None else apply_shape(chain.table, shape, args, sort, chance)
         if made is None:
@@ -96,7 +96,7 @@ class TypeFuzz(TermStrategy[Chain]):
         wants_value = constant_arguments(shape.name) if shape.signature else ()
         for position, sort in enumerate(self._argument_sorts(shape, chance)):
             if shape.name == "^" and position == 1 and shape.signature:
-                args.append(chain.table.literal(EXPONENTS[int(chance.random() * len(EXPONENTS))], sort))
+                args.append(chain.table.literal(one_of(EXPONENTS, chance), sort))
                 continue
             if position in wants_value or chance.random() < self._literal_share:
                 literal = self._literal(chain, sort, chance)
