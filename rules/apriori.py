@@ -90,12 +90,10 @@ def mine(
     transactions: Sequence[frozenset[str]],
     min_support: int = MIN_SUPPORT,
     min_confidence: float = MIN_CONFIDENCE,
-    max_length: int | None = None,
 ) -> RuleSet:
     """Mine the rules of ``transactions`` with at least this support (a count) and confidence.
 
-    ``max_length``: the maximum number of items of a rule, both sides together. Raises ValueError for a
-    support below 1 or a confidence outside ``[0, 1]``.
+    Raises ValueError for a support below 1 or a confidence outside ``[0, 1]``.
     """
     if min_support < 1:
         raise ValueError(f"expected a support of at least 1, got {min_support}")
@@ -104,11 +102,11 @@ def mine(
     counts = Counter(item for transaction in transactions for item in transaction)
     frequent = [item for item, count in counts.items() if count >= min_support]
     items = sorted(frequent, key=lambda item: (-counts[item], item))
-    if not items or max_length == 1:
-        return RuleSet((), len(transactions), len(items), 1, True)
+    if not items:
+        return RuleSet((), len(transactions), 0, 1, True)
     table = _table(transactions, items)
     kept = _count_kept(table, min_support)
-    itemsets, length, complete = _itemsets(table.iloc[:, :kept], min_support, max_length)
+    itemsets, length, complete = _itemsets(table.iloc[:, :kept], min_support)
     rules = sorted(_rules(itemsets, len(transactions), min_confidence), key=lambda r: r.key)
     has_pairs = any(len(itemset) > 1 for itemset in itemsets["itemsets"])
     complete = complete and kept == len(items)
@@ -146,9 +144,7 @@ def _count_kept(table: pd.DataFrame, min_support: int) -> int:
     return cells.shape[1]
 
 
-def _itemsets(
-    table: pd.DataFrame, min_support: int, max_length: int | None
-) -> tuple[pd.DataFrame, int, bool]:
+def _itemsets(table: pd.DataFrame, min_support: int) -> tuple[pd.DataFrame, int, bool]:
     """The frequent itemsets, the maximum length searched, and whether they are complete."""
     from mlxtend.frequent_patterns import fpgrowth
 
@@ -158,7 +154,7 @@ def _itemsets(
     while True:
         found = fpgrowth(table, min_support=share, use_colnames=True, max_len=length)
         sizes = Counter(len(s) for s in found["itemsets"])
-        if not sizes[length] or length == max_length:
+        if not sizes[length]:
             return found, length, True
         candidates = sum(n * (2**k - 2) for k, n in sizes.items())
         more = largest_shadow(sizes[length], length) * (2 ** (length + 1) - 2)

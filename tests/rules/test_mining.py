@@ -85,18 +85,12 @@ def test_nothing_to_mine() -> None:
     assert len(mine([])) == 0
     assert len(mine([frozenset()] * 20)) == 0
     assert len(mine([frozenset("a")] * 20)) == 0
-    assert len(mine([frozenset("ab")] * 20, max_length=1)) == 0
 
 
 def test_many_items_that_always_meet_do_not_explode() -> None:
     together = frozenset(f"item {n:03}" for n in range(60))
     found = mine([together] * 10)
     assert not found.complete and found.max_length == 2 and len(found) == 60 * 59
-
-
-def test_length_can_be_bounded() -> None:
-    found = mine([frozenset("abcd")] * 10, max_length=2)
-    assert len(found) == 12 and found.complete
 
 
 def test_a_smaller_limit_stops_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
