@@ -2,19 +2,17 @@
 
 from rules.apriori import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT, Rule, RuleSet, mine
 from rules.atoms import Atom, Slot
-from rules.decompose import Decomposer, Decomposition, Hole, decompose_script
+from rules.decompose import Decomposer, Decomposition, decompose_script
 from rules.signature import operator_of
-from rules.skeletons import Binder, Skeleton, SkeletonError
+from rules.skeletons import Skeleton, SkeletonError
 
 __all__ = [
     "MAX_RULES",
     "MIN_CONFIDENCE",
     "MIN_SUPPORT",
     "Atom",
-    "Binder",
     "Decomposer",
     "Decomposition",
-    "Hole",
     "Rule",
     "RuleSet",
     "Skeleton",

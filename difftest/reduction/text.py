@@ -15,7 +15,7 @@ from typing import Any
 from difftest.reduction._passes import Passes
 from difftest.reduction.ddsmt import reduce_with_ddsmt
 from generator import GenerationError
-from generator.strategies.storm import minimise
+from generator.strategies.storm.minimising import minimise
 from smtlib.checker import read_well_sorted
 from smtlib.commands import print_script
 from solvers.running.script import Script

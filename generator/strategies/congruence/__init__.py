@@ -1,5 +1,5 @@
 """Congruence: two forms of one value at the same place of a term, whose results cannot differ."""
 
-from generator.strategies.congruence.strategy import ENTRY, CongruenceStrategy
+from generator.strategies.congruence.strategy import ENTRY
 
-__all__ = ["ENTRY", "CongruenceStrategy"]
+__all__ = ["ENTRY"]

@@ -1,6 +1,5 @@
 """Semantic fusion: two formulas with one answer joined into a third with that answer."""
 
-from generator.strategies.fusion.functions import FusionFunction, fusion_functions
-from generator.strategies.fusion.strategy import ENTRY, SETTINGS, FusionStrategy
+from generator.strategies.fusion.strategy import ENTRY
 
-__all__ = ["ENTRY", "SETTINGS", "FusionFunction", "FusionStrategy", "fusion_functions"]
+__all__ = ["ENTRY"]

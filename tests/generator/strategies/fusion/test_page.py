@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from generator import StrategySettings, make_strategy, seeds_of_folder
-from generator.strategies.fusion import SETTINGS, fusion_functions
-from generator.strategies.fusion.functions import read_functions
+from generator.strategies.fusion.functions import fusion_functions, read_functions
+from generator.strategies.fusion.strategy import SETTINGS
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "fusion.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```smt2\n(.*?)^```", PAGE, re.M | re.S)

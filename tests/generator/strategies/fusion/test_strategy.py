@@ -16,8 +16,8 @@ from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.halves import Half
 from generator.seeds.script import SeedScript, read_seed
 from generator.seeds.source import Seed, SeedSource, _CheckedSeeds
-from generator.strategies.fusion import FusionStrategy
 from generator.strategies.fusion.functions import Template
+from generator.strategies.fusion.strategy import FusionStrategy
 from smtlib import check_script, free_variables, print_term, read_script
 from solvers.registry import REFERENCES
 

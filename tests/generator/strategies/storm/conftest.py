@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from generator.strategies.storm import SolvingProcess
+from generator.strategies.storm.solving import SolvingProcess
 
 
 @pytest.fixture(autouse=True, scope="session")

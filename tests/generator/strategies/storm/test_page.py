@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from generator import StrategySettings, make_strategy, seeds_of_folder
-from generator.strategies.storm import SETTINGS
+from generator.strategies.storm.strategy import SETTINGS
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "storm.md").read_text("utf-8")
 

@@ -20,8 +20,10 @@ from generator import (
     write_batch,
 )
 from generator.scopes import Prelude
-from generator.strategies.storm import Bounds, SolvingProcess, StormStrategy, value_terms
-from generator.strategies.storm.pools import Formula, construct, draw, fragment, instance
+from generator.strategies.storm.pools import Bounds, Formula, construct, draw, fragment, instance
+from generator.strategies.storm.solving import SolvingProcess
+from generator.strategies.storm.strategy import StormStrategy
+from generator.strategies.storm.valuation import value_terms
 from smtlib import check_script, read_script
 from tests.generator.strategies.storm.reading import script_of
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from base.cache import cache_folder
-from generator.strategies.storm import NoValuation, SolvingProcess, Valuation, value_terms
 from generator.strategies.storm.openness import open_functions
-from generator.strategies.storm.valuation import _connective
+from generator.strategies.storm.solving import SolvingProcess
+from generator.strategies.storm.valuation import NoValuation, Valuation, _connective, value_terms
 from smtlib import print_term
 from tests.generator.strategies.storm.reading import script_of
 
