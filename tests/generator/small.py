@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
+from corpus.answers import Answer
 from corpus.learn import import_and_decompose, learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from generator import Library, SeedSource, seeds_of_folder
 from generator.library import RuleTemplate
+from generator.seeds.script import SeedScript, read_seed
 from generator.templates import AtomTemplate, SkeletonTemplate
 from rules import Skeleton, decompose_script
 from smtlib import check_script, read_script
@@ -19,6 +22,25 @@ def formulas() -> list[str]:
     """The formulas of the small corpus."""
     lines = Path(__file__).with_name("formulas.txt").read_text().splitlines()
     return [line for line in lines if line[0] == "("]
+
+
+def is_shared(text: str) -> bool:
+    """Whether both solvers have all that a formula uses."""
+    return not any(word in text for word in ("set.", "(Set ", "bag.", "fp.sqrt", "RegLan)", "Array (Array"))
+
+
+def script_of(text: str) -> SeedScript:
+    """The seed of ``text``, which can be used."""
+    script = read_seed(text)
+    assert isinstance(script, SeedScript), script
+    return script
+
+
+def known_answers(said: Mapping[str, str | None]) -> dict[str, Answer]:
+    """What is said of texts, where it is sat or unsat, as seeds are to be given it."""
+    answers: Mapping[str | None, Answer] = {"sat": "sat", "unsat": "unsat"}
+    found = {sha256(text.encode()).hexdigest(): answers.get(answer) for text, answer in said.items()}
+    return {digest: answer for digest, answer in found.items() if answer}
 
 
 def seeds_of(texts: Iterable[str], folder: Path) -> SeedSource:

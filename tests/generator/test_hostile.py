@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from corpus.answers import Answer
 from generator import STRATEGIES, GenerationError, StrategySettings, make_strategy, seeds_of_folder
-from tests.generator.small import library_of
+from tests.generator.small import known_answers, library_of
 from tests.sizes import size
 
 pytestmark = pytest.mark.slow
@@ -53,10 +51,9 @@ def test_a_seed_of_hostile_size_takes_bearable_time(
     text = SEEDS[what] + "(check-sat)"
     (tmp_path / "seeds").mkdir()
     (tmp_path / "seeds" / "a.smt2").write_text(text)
-    answers: dict[str, Answer] = {sha256(text.encode()).hexdigest(): "sat"}
+    answers = known_answers({text: "sat", CONTRADICTION: "unsat"})
     if name == "theorems":
         (tmp_path / "seeds" / "b.smt2").write_text(CONTRADICTION)
-        answers[sha256(CONTRADICTION.encode()).hexdigest()] = "unsat"
     started = time.process_time()
     library = library_of(["(hole 0)"], [("(declare-const x Int)(declare-const y Int)", "(< x y)", 1)])
     made = make_strategy(name, library, StrategySettings(), seeds_of_folder(tmp_path / "seeds", answers))

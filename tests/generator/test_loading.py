@@ -23,9 +23,9 @@ from generator import (
 from generator.loading import select_usable, target_families
 from generator.naming import prefix_of
 from generator.refusals import refused_atom, refused_seed
-from generator.seeds.script import SeedScript, read_seed
+from generator.seeds.script import SeedScript
 from smtlib import check_script, read_script
-from tests.generator.small import atom, library_of, make_corpus
+from tests.generator.small import atom, library_of, make_corpus, script_of
 
 
 def texts_of(library: Library) -> str:
@@ -161,8 +161,7 @@ def test_what_a_solver_refuses_only_in_tests_is_known_of_atoms_and_seeds(
     made = atom(1, declarations, term).atom
     assert {solver for solver in SOLVERS if refused_atom(made, [solver])} == refusing
     assert not refused_atom(made, [])
-    script = read_seed(f"{declarations}(assert (or true {term}))(check-sat)")
-    assert isinstance(script, SeedScript)
+    script = script_of(f"{declarations}(assert (or true {term}))(check-sat)")
     assert refusing_seed(script) == refusing
     assert not refused_seed(script, frozenset())
 
@@ -182,16 +181,13 @@ def test_atoms_with_nothing_of_this_are_not_read(monkeypatch: pytest.MonkeyPatch
 
 def test_functions_as_values_are_refused_in_atoms_alone() -> None:
     """The logic of tests from atoms is ALL; that of seeds goes by their sorts."""
-    script = read_seed(f"{ORDER}(assert (= f g))(check-sat)")
-    assert isinstance(script, SeedScript)
-    assert refusing_seed(script) == set()
+    assert refusing_seed(script_of(f"{ORDER}(assert (= f g))(check-sat)")) == set()
     made = atom(1, ORDER, "(= f g)").atom
     assert {solver for solver in SOLVERS if refused_atom(made, [solver])} == {"cvc5"}
 
 
 def test_constants_that_a_mutant_may_use_count_in_a_seed() -> None:
-    script = read_seed(f"(declare-const x {HALF_SORT})(assert true)(check-sat)")
-    assert isinstance(script, SeedScript)
+    script = script_of(f"(declare-const x {HALF_SORT})(assert true)(check-sat)")
     assert refusing_seed(script) == {"cvc5"}
 
 

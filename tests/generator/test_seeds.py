@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus.answers import Answer
 from corpus.store import Corpus
 from generator import (
     GenerationError,
@@ -35,7 +34,7 @@ from generator.strategies.mutation.operators import operators_for
 from generator.strategies.mutation.pool import pool_of
 from generator.strategies.storm.openness import open_functions
 from smtlib import check_script, read_script
-from tests.generator.small import formulas
+from tests.generator.small import formulas, known_answers, script_of
 
 PLAIN = "(declare-const x Int)(assert (> x 0))(check-sat)"
 
@@ -112,8 +111,7 @@ def test_what_is_found_of_a_seed_is_kept_as_long_as_the_seed() -> None:
     script = Seed("seed", PLAIN).script()
     assert find(script, 1) is find(script, 1) is find(script, 2) is script
     assert asked == [1, 2]
-    left = read_seed(PLAIN)
-    assert isinstance(left, SeedScript)
+    left = script_of(PLAIN)
     find(left, 1)
     find_sites(left, operators_for(("z3", "cvc5")))
     pool_of(left)
@@ -234,7 +232,7 @@ def test_a_folder_without_formulas_is_refused(tmp_path: Path, name: str) -> None
 def test_the_fingerprint_is_that_of_texts_names_and_answers(tmp_path: Path) -> None:
     first = seeds_of_folder(write(tmp_path, a=PLAIN))
     assert seeds_of_folder(tmp_path).fingerprint == first.fingerprint
-    labelled = seeds_of_folder(tmp_path, {sha256(first[0].text.encode()).hexdigest(): "sat"})
+    labelled = seeds_of_folder(tmp_path, known_answers({first[0].text: "sat"}))
     assert labelled.fingerprint != first.fingerprint
     assert (labelled[0].answer, labelled.count("sat"), labelled.count("unsat")) == ("sat", 1, 0)
     assert seeds_of_folder(write(tmp_path, a=PLAIN + "\n")).fingerprint != first.fingerprint
@@ -285,7 +283,7 @@ def test_draws_follow_from_seed_and_number_only(tmp_path: Path) -> None:
 
 def test_seeds_with_an_answer_can_be_requested(tmp_path: Path) -> None:
     plain = seeds_of_folder(write(tmp_path, a=PLAIN, b="(assert false)(check-sat)"))
-    source = seeds_of_folder(tmp_path, {sha256(plain[1].text.encode()).hexdigest(): "unsat"})
+    source = seeds_of_folder(tmp_path, known_answers({plain[1].text: "unsat"}))
     assert {source.draw(random_for(1, n), "unsat").origin for n in range(9)} == {"b.smt2"}
     with pytest.raises(GenerationError, match="has no seeds whose answer is sat"):
         source.draw(random_for(1, 1), "sat")
@@ -324,17 +322,14 @@ def test_a_seed_that_would_be_another_formula_is_not_used(text: str, cause: str)
     ],
 )
 def test_a_seed_with_names_that_are_apart_is_used(text: str) -> None:
-    found = read_seed(text)
-    assert isinstance(found, SeedScript), found
-    assert check_script(read_script(found.text())).errors == []
+    assert check_script(read_script(script_of(text).text())).errors == []
 
 
 def test_preferred_seeds_are_drawn_more_often(tmp_path: Path) -> None:
     texts = {name: f"(declare-const {name} Bool)(assert {name})(check-sat)" for name in "abcd"}
     for name, text in texts.items():
         (tmp_path / f"{name}.smt2").write_text(text)
-    answers: dict[str, Answer] = {sha256(texts[name].encode()).hexdigest(): "sat" for name in "ab"}
-    source = seeds_of_folder(tmp_path, answers)
+    source = seeds_of_folder(tmp_path, known_answers({texts[name]: "sat" for name in "ab"}))
     alike = source.fingerprint
     source.prefer(lambda text: 0.0)
     assert source.fingerprint == alike

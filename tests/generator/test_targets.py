@@ -18,11 +18,10 @@ from generator.questions import (
     question_of_nodes,
     question_of_skeleton,
 )
-from generator.seeds.script import SeedScript, read_seed
 from generator.targets import AcceptedTerms, Targets, targets_for
 from smtlib import BOOL, Kind, check_script, read_script
 from smtlib.sorts import INT as INTEGER
-from tests.generator.small import atom, skeleton
+from tests.generator.small import atom, script_of, skeleton
 
 INT = Node("+", ("Int", "Int"), "Int")
 STRING = Node("str.len", ("String",), "Int")
@@ -63,12 +62,6 @@ def toy(tmp_path: Path, log: Path) -> Toy:
 
 def runs(log: Path) -> int:
     return len(log.read_text().splitlines()) if log.exists() else 0
-
-
-def seed(text: str) -> SeedScript:
-    found = read_seed(text)
-    assert isinstance(found, SeedScript)
-    return found
 
 
 # Questions
@@ -141,7 +134,7 @@ def test_questions_about_atoms_and_skeletons_are_well_sorted() -> None:
 
 
 def test_what_may_decide_acceptance_is_kept_of_a_term() -> None:
-    script = seed(
+    script = script_of(
         "(declare-const x Int)(declare-const v (_ BitVec 32))(declare-const u (_ BitVec 1))"
         "(assert (< (* 7 x) (* x x)))(assert (> (div x 0) (div x 9)))"
         "(assert (= (bvadd v v v v v) (bvneg v)))(assert (= u (bvnot u) ((_ extract 0 0) v)))(check-sat)"
@@ -202,7 +195,7 @@ def test_several_operators_are_asked_about_at_once(toy: Toy, log: Path) -> None:
 
 
 def test_what_comes_after_the_first_quantifier_is_asked_about_below_quantifiers(toy: Toy) -> None:
-    script = seed("(declare-const x Int)(assert (> x 0))(check-sat)")
+    script = script_of("(declare-const x Int)(assert (> x 0))(check-sat)")
     table = script.table.copy()
     variable, one = table.variable("y", INTEGER), table.literal("1", INTEGER)
     new = {name: table.operator(name, (one, one), INTEGER) for name in ("+", "-", "*")}

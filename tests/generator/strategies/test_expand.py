@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from corpus.answers import Answer
 from generator import StrategyInputs, StrategySettings, make_strategy, seeds_of_folder
 from generator.rewriting.instances import USUAL_WIDTH, draw_values, printed_rules
 from generator.rewriting.rules import Rule, read_rules
@@ -20,8 +18,7 @@ from generator.strategies.expand import Expand
 from generator.strategies.rewrites import Rewrites, RuleStrategy
 from smtlib import postorder, print_term
 from smtlib.commands import print_declaration
-from tests.generator.small import formulas
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import formulas, is_shared, known_answers
 from tests.generator.strategies.weaken.proving import ask_z3
 from tests.sizes import size
 
@@ -78,13 +75,9 @@ def test_the_answer_of_a_seed_stays(tmp_path: Path) -> None:
     }
     for number, text in enumerate(texts):
         (tmp_path / f"{number:03}.smt2").write_text(text)
-    answers: dict[str, Answer] = {
-        sha256(text.encode()).hexdigest(): "sat" if said == "sat" else "unsat"
-        for text, said in texts.items()
-        if said != "unknown"
-    }
+    seeds = seeds_of_folder(tmp_path, known_answers(texts))
     given, count = StrategySettings(seed=4), size(60, 150)
-    tests = list(make_strategy("expand", None, given, seeds_of_folder(tmp_path, answers)).generate(0, count))
+    tests = list(make_strategy("expand", None, given, seeds).generate(0, count))
     for test in tests:
         (known,) = test.known
         assert known is None or ask_z3(test.text, 500) in (known, "unknown"), test.text

@@ -18,9 +18,8 @@ from generator.strategies.mutation.strategy import MUTATIONS
 from generator.strategy import GeneratedTest, Strategy
 from smtlib import check_script, free_variables, read_script
 from smtlib.scanner import CHECKS
-from tests.generator.small import formulas, seeds_of
+from tests.generator.small import seeds_of
 from tests.generator.strategies.test_theorems import answered_seeds
-from tests.generator.strategies.test_typefuzz import is_shared
 from tests.generator.test_loading import REFUSED_LATE
 from tests.sizes import size
 
@@ -41,12 +40,10 @@ CASES: list[tuple[str, tuple[str, ...], int]] = [
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SeedSource]:
+def sources(source: SeedSource, tmp_path_factory: pytest.TempPathFactory) -> dict[str, SeedSource]:
     """The seed formulas of each strategy."""
-    texts = [text for text in formulas() if is_shared(text)]
-    every = seeds_of(texts, tmp_path_factory.mktemp("seeds"))
     answered = answered_seeds(tmp_path_factory.mktemp("seeds"))
-    return dict.fromkeys([name for name, *_ in CASES], every) | {"theorems": answered}
+    return dict.fromkeys([name for name, *_ in CASES], source) | {"theorems": answered}
 
 
 @pytest.fixture(scope="module")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, SeedSource, StrategySettings, make_strategy
-from generator.seeds.script import read_seed
 from generator.seeds.source import seeds_of_folder
 from generator.strategies.join import Join
 from smtlib import check_script, read_script
-from tests.generator.small import formulas, seeds_of
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import known_answers, script_of
 from tests.generator.strategies.weaken.proving import ask_z3
 
 SAT = "(declare-fun x () Int)(declare-fun s () String)(assert (> x 3))(assert (= (str.len s) x))(check-sat)"
@@ -24,22 +20,16 @@ UNSAT = "(declare-fun x () Int)(declare-fun y () Int)(assert (< (* x x) 0))(asse
 OTHER = "(declare-fun x () Int)(declare-fun s () String)(assert (str.prefixof s (str.from_int x)))(check-sat)"
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    return seeds_of([text for text in formulas() if is_shared(text)], tmp_path_factory.mktemp("seeds"))
-
-
 def made_of(source: SeedSource, start: int, stop: int, *given: str, seed: int = 1) -> list[GeneratedTest]:
     made = make_strategy("join", None, StrategySettings(seed=seed, given=given), source)
     return list(made.generate(start, stop))
 
 
-def seeds_with(folder: Path, answers: Mapping[str, Answer | None]) -> SeedSource:
+def seeds_with(folder: Path, answers: Mapping[str, str | None]) -> SeedSource:
     folder.mkdir()
     for number, text in enumerate(answers):
         (folder / f"{number}.smt2").write_text(text)
-    known = {sha256(text.encode()).hexdigest(): answer for text, answer in answers.items() if answer}
-    return seeds_of_folder(folder, known)
+    return seeds_of_folder(folder, known_answers(answers))
 
 
 def test_the_second_formula_speaks_of_constants_of_the_first(source: SeedSource) -> None:
@@ -63,10 +53,7 @@ def test_what_a_target_may_refuse_is_not_joined_whatever_its_release(tmp_path: P
     join = make_strategy("join", None, StrategySettings(solvers=(solver,)), source)
     assert isinstance(join, Join)
     nested = "(declare-fun a () (Array (Array Int Int) Int))(assert (= a a))(check-sat)"
-    reasons = [
-        join.why_not(script) for script in map(read_seed, (nested, SAT)) if not isinstance(script, str)
-    ]
-    assert reasons == ["arrays indexed by arrays", ""]
+    assert [join.why_not(script_of(text)) for text in (nested, SAT)] == ["arrays indexed by arrays", ""]
 
 
 def test_answers_are_known_where_they_follow(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from generator.rewriting.rules import read_rules
 from generator.rewriting.script import value_text
 from generator.strategies.rewrites import Rewrites
 from smtlib.semantics import ArrayValue
-from tests.generator.small import formulas, seeds_of
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import formulas, is_shared, seeds_of
 
 RULES = read_rules("""
 (declare-rule bv-ult-self ((@n0 Int) (x1 (BitVec @n0)))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus.answers import Answer
 from generator import GenerationError, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from smtlib import read_sexps
-from tests.generator.small import formulas
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import formulas, is_shared, known_answers
 from tests.generator.strategies.weaken.proving import ask_z3
 from tests.sizes import size
 
@@ -38,14 +35,12 @@ def answered_seeds(
         texts = [
             text for text in formulas() if is_shared(text) and "(kids " not in text and "-rec " not in text
         ]
-    answers: dict[str, Answer] = {}
+    said = {}
     for number, script in enumerate([*texts, *contradictions]):
         text = script + "(check-sat)"
         (folder / f"{number:03}.smt2").write_text(text)
-        said = ask_z3(text, 500)
-        if said != "unknown":
-            answers[sha256(text.encode()).hexdigest()] = "sat" if said == "sat" else "unsat"
-    return seeds_of_folder(folder, answers)
+        said[text] = ask_z3(text, 500)
+    return seeds_of_folder(folder, known_answers(said))
 
 
 def bodies(folder: Path, text: str, *given: str, count: int = 60) -> list[str]:
@@ -117,7 +112,7 @@ def test_no_name_is_bound_twice_on_a_way(tmp_path: Path) -> None:
 def test_a_seed_without_an_answer_becomes_unsatisfiable(tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text("(declare-const a Int)(assert (= (* a a a) 1330))(check-sat)")
     (tmp_path / "b.smt2").write_text(CONTRADICTIONS[0] + "(check-sat)")
-    answers: dict[str, Answer] = {sha256((CONTRADICTIONS[0] + "(check-sat)").encode()).hexdigest(): "unsat"}
+    answers = known_answers({CONTRADICTIONS[0] + "(check-sat)": "unsat"})
     strategy = make_strategy("theorems", None, StrategySettings(), seeds_of_folder(tmp_path, answers))
     own = [test for test in strategy.generate(0, 40) if "; from a.smt2" in test.text]
     assert own and {test.known for test in own} == {("unsat",)}

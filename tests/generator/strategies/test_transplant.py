@@ -10,8 +10,7 @@ import pytest
 from generator import Library, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.strategies.transplant import GUARDED, Graft
 from smtlib import Kind, check_script, postorder, read_script
-from tests.generator.small import atom, formulas, library_of, seeds_of
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import atom, formulas, is_shared, library_of, seeds_of
 
 INT = "(declare-const x Int)(declare-const y Int)"
 REAL = "(declare-const r Real)"

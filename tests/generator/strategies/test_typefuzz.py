@@ -17,19 +17,6 @@ from generator import (
 )
 from generator.strategies.mutation.strategy import NO_OPERATOR
 from smtlib import Kind, Term, check_script, postorder, read_script
-from tests.generator.small import formulas, seeds_of
-
-NAMES = ("typefuzz", "opfuzz")
-
-
-def is_shared(text: str) -> bool:
-    """Whether both solvers have all that a formula uses."""
-    return not any(word in text for word in ("set.", "(Set ", "bag.", "fp.sqrt", "RegLan)", "Array (Array"))
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    return seeds_of(filter(is_shared, formulas()), tmp_path_factory.mktemp("seeds"))
 
 
 def mutants_of(source: SeedSource, name: str, start: int, stop: int, *given: str, seed: int = 1) -> list[str]:

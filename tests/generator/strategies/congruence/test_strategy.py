@@ -10,15 +10,9 @@ import pytest
 from generator import GeneratedTest, SeedSource, StrategySettings, make_strategy
 from smtlib import check_script, read_script
 from smtlib.horn import read_clauses
-from tests.generator.small import formulas, seeds_of
-from tests.generator.strategies.test_typefuzz import is_shared
+from tests.generator.small import seeds_of
 from tests.generator.strategies.weaken.proving import ask_cvc5, ask_z3
 from tests.sizes import size
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    return seeds_of([text for text in formulas() if is_shared(text)], tmp_path_factory.mktemp("seeds"))
 
 
 def made_of(

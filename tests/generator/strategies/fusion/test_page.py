@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from pathlib import Path
 
 from generator import StrategySettings, make_strategy, seeds_of_folder
 from generator.strategies.fusion.functions import fusion_functions, read_functions
 from generator.strategies.fusion.strategy import SETTINGS
+from tests.generator.small import known_answers
 
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "fusion.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```smt2\n(.*?)^```", PAGE, re.M | re.S)
@@ -18,8 +18,7 @@ def test_the_example_is_what_the_strategy_makes(tmp_path: Path) -> None:
     *texts, shown = BLOCKS[:3]
     for name, text in zip(("one", "two"), texts, strict=True):
         (tmp_path / f"{name}.smt2").write_text(text, "utf-8")
-    answers = {sha256(text.encode()).hexdigest(): "sat" for text in texts}
-    seeds = seeds_of_folder(tmp_path, answers)  # type: ignore[arg-type]
+    seeds = seeds_of_folder(tmp_path, known_answers(dict.fromkeys(texts, "sat")))
     strategy = make_strategy("fusion", None, StrategySettings(), seeds)
     assert next(strategy.generate(13, 14)).text.endswith(shown)
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import z3
 
 import generator.seeds.pairs as pairs_module
-from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.scopes import Endings, Prelude, free_ending, names_of
 from generator.seeds.halves import Half
-from generator.seeds.script import SeedScript, read_seed
 from generator.seeds.source import Seed, SeedSource, _CheckedSeeds
 from generator.strategies.fusion.functions import Template
 from generator.strategies.fusion.strategy import FusionStrategy
 from smtlib import check_script, free_variables, print_term, read_script
 from solvers.registry import REFERENCES
+from tests.generator.small import known_answers, script_of
+from tests.generator.strategies.weaken.proving import answer, ask_z3
 
 # Both of each pair use the same names for other things.
-SEEDS: dict[str, tuple[Answer, str]] = {
+SEEDS: dict[str, tuple[str, str]] = {
     "sat-int.smt2": (
         "sat",
         """(declare-fun x () Int)(declare-fun y () Int)(define-fun big ((n Int)) Bool (> n y))
@@ -73,12 +71,12 @@ SEEDS: dict[str, tuple[Answer, str]] = {
 
 
 def write_seeds(folder: Path, names: list[str]) -> SeedSource:
-    answers: dict[str, Answer] = {}
+    said: dict[str, str | None] = {}
     for name in names:
         answer, text = SEEDS[name]
         (folder / name).write_text(text, "utf-8")
-        answers[sha256(text.encode()).hexdigest()] = answer
-    return seeds_of_folder(folder, answers)
+        said[text] = answer
+    return seeds_of_folder(folder, known_answers(said))
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +97,12 @@ def made(seeds: SeedSource) -> list[GeneratedTest]:
     return list(fusion(seeds, "pairs=3").generate(0, 150))
 
 
-def answer_of(text: str) -> str:
-    solver = z3.Solver(ctx=z3.Context())
-    solver.set("rlimit", 2_000_000)
-    solver.from_string(text)
-    return str(solver.check())
-
-
 def test_no_known_answer_is_wrong(made: list[GeneratedTest]) -> None:
     decided = 0
     for test in made:
-        answer = answer_of(test.text)
-        assert answer in (test.known[0], "unknown"), test.text
-        decided += answer != "unknown"
+        said = ask_z3(test.text, 2000)
+        assert said in (test.known[0], "unknown"), test.text
+        decided += said != "unknown"
     assert decided > 0.8 * len(made)
 
 
@@ -130,8 +121,7 @@ def test_no_binder_has_the_name_of_a_symbol(made: list[GeneratedTest]) -> None:
     """So none can catch a variable of the other formula."""
     bound = 0
     for test in made:
-        script = read_seed(test.text)
-        assert isinstance(script, SeedScript)
+        script = script_of(test.text)
         symbols = {d.name for d in script.declarations}
         names = set(re.findall(r"\((?:forall|exists) \(\((\S+) ", test.text))
         assert names.isdisjoint(symbols)
@@ -192,10 +182,10 @@ def test_seeds_without_variables_are_counted(tmp_path: Path) -> None:
 
 
 def test_one_answer_can_be_requested(seeds: SeedSource) -> None:
-    for answer in ("sat", "unsat"):
-        settings = StrategySettings(seed=2, given=(f"answer={answer}", "pairs=1"))
+    for requested in ("sat", "unsat"):
+        settings = StrategySettings(seed=2, given=(f"answer={requested}", "pairs=1"))
         strategy = make_strategy("fusion", None, settings, seeds)
-        assert {t.known for t in strategy.generate(0, 20)} == {(answer,)}
+        assert {t.known for t in strategy.generate(0, 20)} == {(requested,)}
 
 
 def test_an_answer_that_no_seed_has_is_refused(tmp_path: Path) -> None:
@@ -214,18 +204,16 @@ def test_seeds_without_answers_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_ending_changes_every_name_and_no_meaning() -> None:
-    for name, (answer, text) in SEEDS.items():
-        script = read_seed(text)
-        assert isinstance(script, SeedScript), name
+    for said, text in SEEDS.values():
+        script = script_of(text)
         naming = Endings(script, "_2")
         prelude = Prelude(script, naming)
         shown = [f"(assert {print_term(a, naming)})" for a in script.assertions]
         renamed = f"(set-logic ALL)\n{prelude.text(prelude.everything)}{''.join(shown)}(check-sat)"
-        again = read_seed(renamed)
-        assert isinstance(again, SeedScript), (again, renamed)
+        again = script_of(renamed)
         assert names_of(again) == {naming.symbol(n) for n in names_of(script)}
         assert all(n.rstrip("|").endswith("_2") for n in names_of(again))
-        assert answer_of(renamed) == answer, renamed
+        assert answer(renamed) == said, renamed
 
 
 @pytest.mark.parametrize(
@@ -236,14 +224,12 @@ def test_an_ending_changes_every_name_and_no_meaning() -> None:
     ],
 )
 def test_an_ending_changes_names_in_attributes_and_indices(text: str) -> None:
-    script = read_seed(text + "(check-sat)")
-    assert isinstance(script, SeedScript)
+    script = script_of(text + "(check-sat)")
     (term,) = script.assertions
     naming = Endings(script, "_2")
     prelude = Prelude(script, naming)
     renamed = f"{prelude.text(prelude.needs([term])[term])}(assert {print_term(term, naming)})(check-sat)"
-    again = read_seed(renamed)
-    assert isinstance(again, SeedScript), (again, renamed)
+    again = script_of(renamed)
     assert print_term(again.assertions[0]) == print_term(term, naming) != print_term(term)
 
 
@@ -253,8 +239,7 @@ def test_a_free_ending_is_one_that_no_name_has() -> None:
 
 
 def test_declarations_are_had_in_part() -> None:
-    script = read_seed(SEEDS["sat-sorts.smt2"][1])
-    assert isinstance(script, SeedScript)
+    script = script_of(SEEDS["sat-sorts.smt2"][1])
     prelude = Prelude(script)
     for root, needs in prelude.needs(script.assertions).items():
         if root in script.assertions:
@@ -275,8 +260,7 @@ def test_variables_are_found_in_the_text_and_patterns_stay() -> None:
     text = """(declare-fun $ () Int)(declare-fun c () Int)(declare-fun f (Int Int) Int)
     (assert (forall ((y Int)) (! (= (f y c) (+ $ (f y c) y)) :pattern ((f y c)))))
     (assert (> (+ $ $ c) (* $ (+ $ $ c) (+ $ $ c))))(check-sat)"""
-    script = read_seed(text)
-    assert isinstance(script, SeedScript)
+    script = script_of(text)
     half = Half.of(Seed("a", text, "sat"), script, "_2")
     assert {d.name: len(places) for d, places in half.occurrences.items()} == {"$": 8, "c": 3}
     assert half.names == {"$_2", "c_2", "f_2", "y_2"}
@@ -309,7 +293,7 @@ def test_what_a_target_solver_refuses_is_skipped(tmp_path: Path) -> None:
     text = """(declare-fun s () String)(declare-fun p () Bool)
     (assert (str.in_re s (re.range (str.at s 0) "z")))(assert p)(check-sat)"""
     (tmp_path / "a.smt2").write_text(text, "utf-8")
-    seeds = seeds_of_folder(tmp_path, {sha256(text.encode()).hexdigest(): "sat"})
+    seeds = seeds_of_folder(tmp_path, known_answers({text: "sat"}))
     with pytest.raises(GenerationError, match="makes no test from"):
         list(fusion(seeds).generate(0, 1))
     assert len(list(fusion(seeds, solvers=("z3",)).generate(0, 5))) == 5

@@ -1,12 +1,11 @@
-"""Seeds from text."""
+"""What z3 says of scripts."""
 
 from __future__ import annotations
 
-from generator.seeds.script import SeedScript, read_seed
+import z3
 
 
-def script_of(text: str) -> SeedScript:
-    """The seed of ``text``, which can be used."""
-    script = read_seed(text)
-    assert isinstance(script, SeedScript), script
-    return script
+def answers(text: str) -> list[str]:
+    """The answer to each ``check-sat`` of a script."""
+    context = z3.Context()
+    return z3.Z3_eval_smtlib2_string(context.ref(), text).split()

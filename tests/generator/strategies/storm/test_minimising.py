@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-import z3
 
 from generator import GenerationError
 from generator.strategies.storm.minimising import flattened, minimise
 from smtlib import check_script, read_script
+from tests.generator.strategies.storm.reading import answers
 
 SEED = "(declare-fun x () Int)(declare-fun y () Int)(declare-fun p () Bool)"
 
@@ -25,11 +25,6 @@ def large_test() -> str:
 
 def shows(text: str) -> bool:
     return "(* x y)" in text
-
-
-def answers(text: str) -> list[str]:
-    context = z3.Context()
-    return z3.Z3_eval_smtlib2_string(context.ref(), text).split()
 
 
 def test_the_smallest_bounds_that_still_show_it_are_found() -> None:

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +24,8 @@ from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.strategy import StormStrategy
 from generator.strategies.storm.valuation import value_terms
 from smtlib import check_script, read_script
-from tests.generator.strategies.storm.reading import script_of
+from tests.generator.small import script_of
+from tests.generator.strategies.storm.reading import answers
 
 SEEDS = {
     "ints.smt2": """(declare-fun x () Int) (declare-fun y () Int)
@@ -61,11 +61,6 @@ def storm(folder: Path, *values: str, seed: int = 1) -> StormStrategy:
 
 def made_of(folder: Path, count: int, *values: str, seed: int = 1) -> list[GeneratedTest]:
     return list(storm(folder, *values, seed=seed).generate(0, count))
-
-
-def answers(text: str) -> list[str]:
-    context = z3.Context()
-    return z3.Z3_eval_smtlib2_string(context.ref(), text).split()
 
 
 def test_every_test_is_satisfiable_and_says_so(folder: Path) -> None:

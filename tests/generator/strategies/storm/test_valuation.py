@@ -17,7 +17,7 @@ from generator.strategies.storm.openness import open_functions
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import NoValuation, Valuation, _connective, value_terms
 from smtlib import print_term
-from tests.generator.strategies.storm.reading import script_of
+from tests.generator.small import script_of
 
 
 def values_of(text: str, process: SolvingProcess) -> tuple[dict[str, bool], Valuation]:

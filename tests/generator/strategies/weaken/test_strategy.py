@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus.answers import Answer
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.source import SeedSource
 from generator.strategies.weaken import SETTINGS, WeakenStrategy
 from generator.strategies.weaken.ruleset import default_rules
 from generator.strategies.weaken.walk import Walker
 from smtlib import check_script, read_script
+from tests.generator.small import known_answers
 from tests.generator.strategies.weaken.proving import ask_z3
 from tests.generator.strategies.weaken.test_walk import SEEDS
 
@@ -39,14 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def source(folder: Path, answers: bool = True) -> SeedSource:
-    known: dict[str, Answer] = {}
-    for file in folder.iterdir() if answers else ():
-        digest = sha256(file.read_bytes()).hexdigest()
-        if file.name.startswith("sat"):
-            known[digest] = "sat"
-        elif file.name.startswith("unsat"):
-            known[digest] = "unsat"
-    return seeds_of_folder(folder, known)
+    said = {file.read_text(): file.stem.partition("-")[0] for file in folder.iterdir() if answers}
+    return seeds_of_folder(folder, known_answers(said))
 
 
 def strategy(folder: Path, *given: str, answers: bool = True, seed: int = 1) -> WeakenStrategy:
