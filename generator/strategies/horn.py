@@ -26,7 +26,7 @@ from generator.seeds.strategy import TESTS, Mutant, SeedStrategy
 from generator.targets import targets_for
 from smtlib import BOOL, Declaration, Term, print_command, print_term
 from smtlib.horn import NotHorn, read_clauses
-from smtlib.printer import all_of, sort_text
+from smtlib.printer import all_of, quantified, sort_text
 from smtlib.scanner import QUERY
 from smtlib.shapes import COMMANDS
 from smtlib.sorts import INT
@@ -138,7 +138,7 @@ class _Maker:
         self._terms: dict[str, list[Term]] = {}
         for term in plain:
             self._terms.setdefault(sort_text(term.sort), []).append(term)
-        self._bound = " ".join(f"({d.name} {sort_text(d.result)})" for d in self._variables)
+        self._bound = [(d.name, d.result) for d in self._variables]
 
     def text(self, way: _Way, chance: random.Random) -> str:
         """A script of facts, steps and queries."""
@@ -160,7 +160,7 @@ class _Maker:
         return "\n".join(lines) + "\n"
 
     def _clause(self, premises: list[str], conclusion: str) -> str:
-        return f"(forall ({self._bound}) (=> {all_of(premises)} {conclusion}))"
+        return quantified("forall", self._bound, f"(=> {all_of(premises)} {conclusion})")
 
     def _fact(self, predicate: _Predicate, chance: random.Random) -> str:
         return self._clause(self._some_conditions(chance), predicate.of(self._moved(predicate, chance)))

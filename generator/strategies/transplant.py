@@ -161,11 +161,7 @@ class TransplantChain(Chain):
         self._grafts += 1
         return f"{self._prefix}_{self._grafts}_"
 
-    def place_of_atom(self, chance: random.Random) -> tuple[int, Place] | None:
-        """An assertion's number and the place of an atom in it; None if a few draws find none."""
-        return self.place(chance, _is_atom, self._weight)
-
-    def _weight(self, root: Term) -> int:
+    def weight(self, root: Term) -> int:
         """How many formulas are below a term through formulas only; counting stops at a million."""
         weights = self._weights
         if root not in weights:
@@ -315,7 +311,7 @@ class Transplant(GraftStrategy):
 
     def attempt(self, chain: TransplantChain, chance: random.Random) -> bool:
         """One try to put an atom into the place of another."""
-        found = chain.place_of_atom(chance)
+        found = chain.place(chance, _is_atom, chain.weight)
         if found is None:
             self.counts[NO_PLACE] += 1
             return False

@@ -11,9 +11,9 @@ from functools import cached_property
 from generator.horn_logic import CHECK_BY_HORN, horn_has
 from generator.seeds.script import SeedScript
 from generator.strategies.mutation.literals import one_of
-from smtlib import Declaration, Term, TermTable, print_term
+from smtlib import Declaration, Sort, Term, TermTable, print_term
 from smtlib.commands import print_declaration
-from smtlib.printer import all_of, sort_text
+from smtlib.printer import all_of, quantified, sort_text
 from smtlib.sorts import REGLAN
 from smtlib.terms import declarations_in, substitute
 
@@ -97,11 +97,12 @@ class ComparisonScript:
         name, second = f"{self.prefix}x", f"{self.prefix}y"
         left = self._with_constant(name)
         if way == "forall":
-            implied = f"(forall (({name} {sort_text(sort)})) (=> (= {name} {one}) ({holds} {left} {right})))"
+            implied = f"(=> (= {name} {one}) ({holds} {left} {right}))"
+            implied = quantified("forall", [(name, sort)], implied)
             return [], [implied if is_valid else f"(not {implied})"]
         if way == "exists":
             found = f"(and (= {name} {one}) ({relation} {left} {right}))"
-            return [], [f"(exists (({name} {sort_text(sort)})) {found})"]
+            return [], [quantified("exists", [(name, sort)], found)]
         names, equal = [name], [f"(= {name} {one})"]
         if way == "constants":
             right = self._with_constant(second)
@@ -129,9 +130,9 @@ class ComparisonScript:
         it must have no other.
         """
         left, right = (print_term(side) for side in self.comparison.sides)
-        sort = sort_text(self.comparison.context.sort)
+        sort = self.comparison.context.sort
         predicates = [f"{self.prefix}p{number}" for number in range(chance.randint(1, 1 + _MOST_STEPS))]
-        bound = [(d.name, sort_text(d.result)) for d in variables]
+        bound = [(d.name, d.result) for d in variables]
         met = (f"{self.prefix}z", sort)
         has_last = f"({predicates[-1]} {met[0]})"
         if not self.comparison.are_equal:
@@ -147,14 +148,13 @@ class ComparisonScript:
         lines = [
             "(set-logic HORN)" if is_plain else "(set-logic ALL)",
             *self.script.prelude_without(self.script.constants),
-            *(f"(declare-fun {name} ({sort}) Bool)" for name in predicates),
+            *(f"(declare-fun {name} ({sort_text(sort)}) Bool)" for name in predicates),
             *(f"(assert {text})" for text in [*clauses, query]),
             "(check-sat)" if is_plain else CHECK_BY_HORN,
         ]
         return "\n".join(lines) + "\n"
 
 
-def _clause(bound: Sequence[tuple[str, str]], premises: Sequence[str], conclusion: str) -> str:
+def _clause(bound: Sequence[tuple[str, Sort]], premises: Sequence[str], conclusion: str) -> str:
     implied = f"(=> {all_of(premises)} {conclusion})" if premises else conclusion
-    variables = " ".join(f"({name} {sort})" for name, sort in bound)
-    return f"(forall ({variables}) {implied})" if bound else implied
+    return quantified("forall", bound, implied)

@@ -141,7 +141,6 @@ class _Search:
                 made, _ = instance(
                     fragments.prelude, fragments.initial, pool, bounds.amax, self.incremental, chance
                 )
-                made = f"(set-logic ALL)\n{made}"
                 if made not in shown:
                     self.checks += 1
                     if self.shows(made):

@@ -24,7 +24,6 @@ from functools import cache
 from generator.scopes import Prelude
 from generator.seeds.script import SeedScript, once_per_seed
 from smtlib import Kind, Sort, Term, default_theories, postorder
-from smtlib.commands import RECURSIVE
 from smtlib.sorts import subsorts
 from smtlib.theory import common_functions
 
@@ -43,17 +42,10 @@ class Openness:
 
     def __init__(self, script: SeedScript) -> None:
         self._script = script
-        self._own_sorts = set(script.datatypes)
-        self._own_sorts.update(c.sort.name for c in script.prelude if c.sort is not None)
         self._codatatypes = any("codatatype" in c.name for c in script.prelude)
         self._sorts: dict[Sort, str] = {}
         self._comparable: dict[Sort, bool] = {}
-        self._recursive = {
-            declaration
-            for command in script.prelude
-            if command.name in RECURSIVE
-            for declaration in command.declarations
-        }
+        self._recursive = {d for d in script.declarations if d.origin == "define-rec"}
         self._spoiled: dict[object, str] = {}
         for command in script.prelude:
             for definition in command.definitions:
@@ -149,9 +141,8 @@ class Openness:
     def _sort_fault(self, sort: Sort) -> str:
         found = self._sorts.get(sort)
         if found is None:
-            unknown = [
-                s.name for s in subsorts(sort) if s.name not in _SORTS and s.name not in self._own_sorts
-            ]
+            known = _SORTS | self._script.sort_names
+            unknown = [s.name for s in subsorts(sort) if s.name not in known]
             found = f"the sort {unknown[0]}" if unknown else ""
             if not found and self._codatatypes:
                 found = "codatatypes"

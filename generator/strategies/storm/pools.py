@@ -200,11 +200,11 @@ def instance(
     incremental: bool,
     chance: Callable[[], float],
 ) -> tuple[str, int]:
-    """An instance as commands, without ``set-logic``; and how many ``check-sat`` it has, all ``sat``."""
+    """An instance as a script, and how many ``check-sat`` it has, all ``sat``."""
     drawn = [draw(initial, constructed, chance) for _ in range(1 + int(chance() * amax))]
     needs = 0
     for formula in drawn:
         needs |= formula.needs
     lines = [f.assertion for f in drawn]
     lines = on_levels(lines, chance) if incremental else [*lines, CHECK]
-    return prelude.text(needs) + "".join(lines), lines.count(CHECK)
+    return f"(set-logic ALL)\n{prelude.text(needs)}{''.join(lines)}", lines.count(CHECK)

@@ -107,7 +107,7 @@ class StormStrategy(SeedStrategy):
             f"{place}model {pool.variant} of {fragments.how}; pools of {len(fragments.initial)} and "
             f"{len(constructed)} formulas"
         )
-        return Mutant(lambda: f"(set-logic ALL)\n{text}", pool.seeds, comment((note,)), ("sat",) * checks)
+        return Mutant(lambda: text, pool.seeds, comment((note,)), ("sat",) * checks)
 
     def _pool(self, place: int, variant: int) -> _Pool | None:
         """The initial pool of a seed by one of its models; None where there is none."""

@@ -285,22 +285,18 @@ class _Problem:
         lines = self._model_lines(reply)
         if isinstance(lines, str):
             return replace(valuation, checked=lines)
-        valued = [a for a in self._valued_atoms() if a in valuation.values]
-        claims = [self._claim(a, valuation.values[a]) for a in valued]
-        said = self._ask_cvc5(lines + claims, process)
+        known = valuation.values
+        claims = {a: self._claim(a, known[a]) for a in self._valued_atoms() if a in known}
+        said = self._ask_cvc5([*lines, *claims.values()], process)
         if said != "unsat":
             return replace(valuation, checked=said)
-        wrong = [
-            a for a, claim in zip(valued, claims, strict=True)
-            if self._ask_cvc5([*lines, claim], process) == "unsat"
-        ]  # fmt: skip
-        right = [claim for a, claim in zip(valued, claims, strict=True) if a not in set(wrong)]
+        wrong = {a for a, claim in claims.items() if self._ask_cvc5([*lines, claim], process) == "unsat"}
+        right = [claim for a, claim in claims.items() if a not in wrong]
         if not wrong or self._ask_cvc5(lines + right, process) == "unsat":
             # cvc5 rejects them only together: which one is wrong is unknown, so none is used.
             raise NoValuation("cvc5 rejects the values")
-        bad = set(wrong)
-        values = {t: v for t, v in valuation.values.items() if bad.isdisjoint(_closed_terms([t]))}
-        lost = Counter({"valued otherwise by cvc5": len(valuation.values) - len(values)})
+        values = {t: v for t, v in known.items() if wrong.isdisjoint(_closed_terms([t]))}
+        lost = Counter({"valued otherwise by cvc5": len(known) - len(values)})
         return replace(valuation, values=values, left_out=valuation.left_out + lost, checked=said)
 
     def _claim(self, atom: Term, value: bool) -> str:
