@@ -33,7 +33,7 @@ class FusionFunction:
     sorts: tuple[SortPattern, ...]
     of: SExp
     inverses: Mapping[str, SExp]
-    constants: tuple[tuple[str, Sort, tuple[SExp, ...]], ...]
+    constants: Mapping[str, tuple[SExp, ...]]
 
     def match(self, x: Sort, y: Sort) -> Bindings | None:
         """The widths with which this takes variables of these sorts; None where it does not."""
@@ -42,26 +42,27 @@ class FusionFunction:
         fits = of_x.match(x, widths) and of_y.match(y, widths)
         return widths if fits and of_z.instantiate(widths).indices <= (MAX_WIDTH,) else None
 
-    def text(self, widths: Bindings, names: Mapping[str, str], constants: Mapping[str, SExp]) -> str:
-        """A script that declares x, y and z under these names and has ``:of`` and the inverses, in the order
-        of :attr:`inverses`, as operands of one assertion each: ``(= t t)``."""
-        lines = ["(set-logic ALL)"]
-        for variable, pattern in zip("xyz", self.sorts, strict=True):
-            lines.append(f"(declare-fun {names[variable]} () {pattern.instantiate(widths)})")
-        for body in (self.of, *self.inverses.values()):
-            shown = _instantiate(body, widths, {**names, **{c: sexp_text(v) for c, v in constants.items()}})
-            lines.append(f"(assert (= {shown} {shown}))")
-        return "\n".join(lines)
+    def declarations(self, widths: Bindings) -> str:
+        """Commands that declare x, y and z."""
+        pairs = zip("xyz", self.sorts, strict=True)
+        return "\n".join(f"(declare-fun {name} () {pattern.instantiate(widths)})" for name, pattern in pairs)
+
+    def text(self, widths: Bindings, constants: Mapping[str, SExp]) -> str:
+        """A script that declares x, y and z and has ``:of`` and the inverses, in the order of
+        :attr:`inverses`, as operands of one assertion each: ``(= t t)``."""
+        values = {name: sexp_text(value) for name, value in constants.items()}
+        bodies = [_instantiate(body, widths, values) for body in (self.of, *self.inverses.values())]
+        asserted = [f"(assert (= {body} {body}))" for body in bodies]
+        return "\n".join(["(set-logic ALL)", self.declarations(widths), *asserted])
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A function instantiated: terms over the declared x, y and z. ``inverses`` maps "x", "y" to terms."""
+    """A function instantiated: terms over x, y and z. ``sort`` is that of z; ``inverses`` maps "x", "y" to
+    terms."""
 
     name: str
-    x: Term
-    y: Term
-    z: Term
+    sort: Sort
     of: Term
     inverses: Mapping[str, Term]
 
@@ -85,22 +86,19 @@ class _Places(Naming):
         return f"{_MARK}{text}{_MARK}" if term.op.kind is Kind.SYMBOL else text
 
 
-def instantiate(
-    function: FusionFunction, widths: Bindings, names: Mapping[str, str], constants: Mapping[str, SExp]
-) -> Fusion:
-    """``function`` with these widths, names for x, y and z, and constants, as checked terms."""
-    checked = check_script(read_script(function.text(widths, names, constants)))
+def instantiate(function: FusionFunction, widths: Bindings, constants: Mapping[str, SExp]) -> Fusion:
+    """``function`` with these widths and constants, as checked terms."""
+    checked = check_script(read_script(function.text(widths, constants)))
     if checked.errors:
         raise GenerationError(f"fusion function {function.name}: {checked.errors[0]}")
-    symbols = {c.declarations[0].name: c.declarations[0] for c in checked.commands if c.declarations}
-    x, y, z = (checked.table.symbol(symbols[names[v]]) for v in "xyz")
     of, *inverses = (assertion.args[0] for assertion in checked.assertions)
-    return Fusion(function.name, x, y, z, of, dict(zip(function.inverses, inverses, strict=True)))
+    sort = function.sorts[2].instantiate(widths)
+    return Fusion(function.name, sort, of, dict(zip(function.inverses, inverses, strict=True)))
 
 
 def choose_constants(function: FusionFunction, chance: random.Random) -> dict[str, SExp]:
     """A value for each of the function's constants."""
-    return {name: values[chance.randrange(len(values))] for name, _, values in function.constants}
+    return {name: chance.choice(values) for name, values in function.constants.items()}
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +134,7 @@ def _read(entry: SExp) -> FusionFunction:
     inverses = {v: items[f":{v}"] for v in "xy" if f":{v}" in items}
     if ":of" not in items or not inverses:
         raise ValueError(f"{name}: :of and one of :x and :y are required")
-    constants = tuple((c[0], _sort(c[1]).instantiate({}), tuple(c[2:])) for c in items.get(":constants", ()))
+    constants = {constant[0]: tuple(constant[2:]) for constant in items.get(":constants", ())}
     sorts = tuple(_sort(variable[1]) for variable in variables)
     return FusionFunction(str(name), sorts, items[":of"], inverses, constants)
 
@@ -145,11 +143,11 @@ def _sort(sexp: SExp) -> SortPattern:
     return read_sort_pattern(sexp, frozenset())
 
 
-def _instantiate(body: SExp, widths: Bindings, names: Mapping[str, str]) -> str:
-    """``body`` as text, with names and constants for the variables, and numerals for index expressions."""
+def _instantiate(body: SExp, widths: Bindings, values: Mapping[str, str]) -> str:
+    """``body`` as text, with values for the constants, and numerals for index expressions."""
     if isinstance(body, str):
-        return names.get(body, body)
+        return values.get(body, body)
     if body and body[0] == "_":
         indices = [str(evaluate_index(i, widths)) for i in body[2:]]
         return f"(_ {body[1]} {' '.join(indices)})"
-    return f"({' '.join(_instantiate(part, widths, names) for part in body)})"
+    return f"({' '.join(_instantiate(part, widths, values) for part in body)})"

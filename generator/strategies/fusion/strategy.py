@@ -69,7 +69,7 @@ class _Ways:
     @classmethod
     def of(cls, fusion: Fusion) -> _Ways:
         inverses = {v: Template(term) for v, term in fusion.inverses.items()}
-        return cls(fusion.name, fusion.z.sort, inverses, [("z", Template(fusion.of)), *inverses.items()])
+        return cls(fusion.name, fusion.sort, inverses, [("z", Template(fusion.of)), *inverses.items()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +183,8 @@ class FusionStrategy(PairStrategy):
     def _is_accepted(self, function: FusionFunction, widths: Bindings) -> bool:
         key = (function.name, *widths.items())
         if key not in self._accepted:
-            constants = {name: values[0] for name, _, values in function.constants}
-            fusion = instantiate(function, widths, {v: v for v in "xyz"}, constants)
+            constants = {name: values[0] for name, values in function.constants.items()}
+            fusion = instantiate(function, widths, constants)
             terms = postorder([fusion.of, *fusion.inverses.values()])
             self._accepted[key] = self.seeds.targets.accept_terms(terms, bound=False)
         return self._accepted[key]
@@ -236,8 +236,7 @@ class FusionStrategy(PairStrategy):
         key = (function.name, *widths.items(), *((n, sexp_text(v)) for n, v in constants.items()))
         found = self._ways.get(key)
         if found is None:
-            names = {v: v for v in "xyz"}
-            found = self._ways[key] = _Ways.of(instantiate(function, widths, names, constants))
+            found = self._ways[key] = _Ways.of(instantiate(function, widths, constants))
         return found
 
 

@@ -18,7 +18,6 @@ from smtlib.reader import SExp
 from smtlib.signature import Bindings
 from tests.generator.strategies.weaken.proving import answer
 
-NAMES = {"x": "x", "y": "y", "z": "z"}
 WIDTHS = (1, 4, 13)
 
 
@@ -28,17 +27,14 @@ def widths_of(function: FusionFunction) -> list[Bindings]:
 
 
 def constants_of(function: FusionFunction) -> list[dict[str, SExp]]:
-    names = [name for name, _, _ in function.constants]
-    choices = itertools.product(*(values for _, _, values in function.constants))
-    return [dict(zip(names, chosen, strict=True)) for chosen in choices]
+    choices = itertools.product(*function.constants.values())
+    return [dict(zip(function.constants, chosen, strict=True)) for chosen in choices]
 
 
 def wrong_text(function: FusionFunction, widths: Bindings, constants: dict[str, SExp]) -> str:
     """A script that is satisfiable where an inverse gives something else than was put in."""
-    made = instantiate(function, widths, NAMES, constants)
-    lines = ["(set-logic ALL)"]
-    lines += [f"(declare-fun {v.op.text} () {v.sort})" for v in (made.x, made.y, made.z)]
-    lines.append(f"(assert (= z {print_term(made.of)}))")
+    made = instantiate(function, widths, constants)
+    lines = ["(set-logic ALL)", function.declarations(widths), f"(assert (= z {print_term(made.of)}))"]
     wrong = [f"(distinct {v} {print_term(t)})" for v, t in made.inverses.items()]
     lines.append(f"(assert (or false {' '.join(wrong)}))\n(check-sat)")
     return "\n".join(lines)
@@ -92,4 +88,4 @@ def test_a_malformed_file_is_reported_in_one_line(text: str) -> None:
 def test_an_ill_sorted_function_is_reported() -> None:
     (function,) = read_functions("(fusion odd (x Int) (y Int) (z Int) :of (str.len x) :x z)", "test")
     with pytest.raises(GenerationError, match="fusion function odd"):
-        instantiate(function, {}, NAMES, {})
+        instantiate(function, {}, {})
