@@ -44,14 +44,16 @@ class OpenText(InstanceText):
         return super().is_inline(parameter)
 
     def sides(self, count: int) -> tuple[Term, ...] | None:
-        """The first ``count`` sides of the conclusion, in one table; None if they are not well sorted.
-
-        Unknown for a part without an SMT-LIB form.
+        """The first ``count`` sides of the conclusion, in one table; None if they are not well sorted, or a
+        part has no SMT-LIB form.
         """
         for parameter in self._rule.parameters:
             if not self.is_inline(parameter):
                 self.declared[parameter.name] = self.sort(parameter.sort)
-        texts = [self.term(side) for side in self._rule.conclusion[1 : 1 + count]]
+        try:
+            texts = [self.term(side) for side in self._rule.conclusion[1 : 1 + count]]
+        except Unknown:
+            return None
         lines = [f"(declare-const {name} {sort})" for name, sort in self.declared.items()]
         # Compared with itself, a side is an assertion whatever its sort.
         lines += [f"(assert (= {text} {text}))" for text in texts]

@@ -46,8 +46,9 @@ class Half:
     sort_names: frozenset[str]
 
     @classmethod
-    def of(cls, seed: Seed, script: SeedScript, ending: str) -> Half:
+    def of(cls, seed: Seed, ending: str) -> Half:
         """The half that a seed makes, each of its names with this ``ending``."""
+        script = seed.script()
         naming = _Marking(script, ending)
         lines: list[Sequence[str]] = []
         fixed = set(declarations_in(script.bodies))
@@ -89,7 +90,7 @@ class Half:
 @lru_cache(maxsize=_KEPT)
 def half_of(seed: Seed, ending: str) -> Half:
     """The half that a seed makes, each of its names with this ``ending``."""
-    return Half.of(seed, seed.script(), ending)
+    return Half.of(seed, ending)
 
 
 class _Marking(Endings):

@@ -24,7 +24,7 @@ from generator.rewriting.instances import (
     draw_values,
     names_of,
 )
-from generator.rewriting.rules import Rule, Unknown
+from generator.rewriting.rules import Rule
 from generator.strategies.mutation.places import Place
 from generator.strategies.rewrites import Fitting, RuleStrategy
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, TransplantChain
@@ -104,10 +104,7 @@ class Expand(RuleStrategy):
         text = OpenText(rule, values, not needed and chance.random() < OPEN_SHARE)
         if any(parameter.name in needed and not text.is_inline(parameter) for parameter in rule.parameters):
             return None
-        try:
-            sides = text.sides(2)
-        except Unknown:
-            return None
+        sides = text.sides(2)
         if sides is None or sides[0].sort is not sides[1].sort:
             return None
         left = Graft.of_term(f"by {rule.name}", sides[0])

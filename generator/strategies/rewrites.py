@@ -29,7 +29,7 @@ from generator.rewriting.instances import (
     width_of,
     width_of_some,
 )
-from generator.rewriting.rules import Rule, Unknown
+from generator.rewriting.rules import Rule
 from generator.strategies.mutation.places import Place
 from generator.strategies.transplant import GRAFT_SETTINGS, Graft, GraftStrategy, TransplantChain
 from smtlib import Declaration, Term
@@ -136,10 +136,7 @@ class Rewrites(RuleStrategy):
         values, _ = draw_values(rule, width, chance)
         if values is None:
             return None
-        try:
-            sides = OpenText(rule, values, chance.random() < OPEN_SHARE).sides(1)
-        except Unknown:
-            return None
+        sides = OpenText(rule, values, chance.random() < OPEN_SHARE).sides(1)
         graft = sides and Graft.of_term(f"left side of {rule.name}", sides[0])
         return graft if graft and self.is_known(graft) else None
 

@@ -14,7 +14,6 @@ from generator.rewriting.rules import read_rules
 from generator.rewriting.script import value_text
 from generator.strategies.rewrites import Rewrites
 from smtlib.semantics import ArrayValue
-from tests.generator.small import formulas, is_shared, seeds_of
 
 RULES = read_rules("""
 (declare-rule bv-ult-self ((@n0 Int) (x1 (BitVec @n0)))
@@ -35,12 +34,6 @@ RULES = read_rules("""
   :conclusion (= (set.member x1 (set.singleton x1)) true)
 )
 """)
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
-    return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
 
 
 def from_one(folder: Path, text: str, rule: str, *solvers: str) -> list[str]:

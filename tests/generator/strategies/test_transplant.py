@@ -10,18 +10,11 @@ import pytest
 from generator import Library, SeedSource, StrategySettings, make_strategy, seeds_of_folder
 from generator.strategies.transplant import GUARDED, Graft
 from smtlib import Kind, check_script, postorder, read_script
-from tests.generator.small import atom, formulas, is_shared, library_of, seeds_of
+from tests.generator.small import atom, library_of
 
 INT = "(declare-const x Int)(declare-const y Int)"
 REAL = "(declare-const r Real)"
 TEXT = "(declare-const s String)(declare-const n Int)"
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> SeedSource:
-    # cvc5 takes the datatype that holds lists of itself only where simplifying takes it away.
-    texts = [text for text in formulas() if is_shared(text) and "(kids " not in text]
-    return seeds_of(texts, tmp_path_factory.mktemp("seeds"))
 
 
 def made_of(

@@ -260,8 +260,7 @@ def test_variables_are_found_in_the_text_and_patterns_stay() -> None:
     text = """(declare-fun $ () Int)(declare-fun c () Int)(declare-fun f (Int Int) Int)
     (assert (forall ((y Int)) (! (= (f y c) (+ $ (f y c) y)) :pattern ((f y c)))))
     (assert (> (+ $ $ c) (* $ (+ $ $ c) (+ $ $ c))))(check-sat)"""
-    script = script_of(text)
-    half = Half.of(Seed("a", text, "sat"), script, "_2")
+    half = Half.of(Seed("a", text, "sat"), "_2")
     assert {d.name: len(places) for d, places in half.occurrences.items()} == {"$": 8, "c": 3}
     assert half.names == {"$_2", "c_2", "f_2", "y_2"}
     for variable, places in half.occurrences.items():
