@@ -129,13 +129,10 @@ class GrowingPool:
                 return False
         return not scope or self.bound(term).isdisjoint(scope)
 
-    def of_sort(self, sort: Sort) -> tuple[Sequence[Term], Sequence[Term]]:
-        """The terms of this sort: the seed's, and those that came later."""
-        return self.base.by_sort.get(sort, ()), self._new.get(sort, ())
-
     def pick(self, sort: Sort, place: Place, chance: random.Random) -> Term | None:
         """A term of this sort that may stand in the place, another than stands there."""
-        old, new = self.of_sort(sort)
+        # The seed's, and those that came later.
+        old, new = self.base.by_sort.get(sort, ()), self._new.get(sort, ())
         count = len(old) + len(new)
         for _ in range(_TRIES if count else 0):
             number = int(chance.random() * count)

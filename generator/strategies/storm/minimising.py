@@ -29,11 +29,9 @@ _PLAIN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Minimised:
-    """What a minimisation came to. ``amax``, ``dmax``: the smallest bounds that still showed it."""
+    """What a minimisation came to."""
 
     text: str
-    amax: int
-    dmax: int
     checks: int
     finished: bool
 
@@ -52,7 +50,6 @@ def minimise(
     text: str,
     shows: Callable[[str], bool],
     is_over: Callable[[], bool] = lambda: False,
-    seed: int = 1,
     tries: int = TRIES,
 ) -> Minimised:
     """The smallest satisfiable formula that STORM makes of ``text`` and ``shows`` still says yes to.
@@ -60,20 +57,19 @@ def minimise(
     ``is_over`` ends the search early. A text with several ``check-sat`` gives texts with several.
     Raises :class:`GenerationError` where ``text`` cannot be used, or nothing of it has a value.
     """
-    search = _Search(text, shows, is_over, seed, tries)
+    search = _Search(text, shows, is_over, tries)
     search.over_assertions()
     search.over_depth()
-    found = search.best
-    return Minimised(found.text, found.assertions, found.depth, search.checks, not is_over())
+    return Minimised(search.best.text, search.checks, not is_over())
 
 
 class _Search:
     def __init__(
-        self, text: str, shows: Callable[[str], bool], is_over: Callable[[], bool], seed: int, tries: int
+        self, text: str, shows: Callable[[str], bool], is_over: Callable[[], bool], tries: int
     ) -> None:
         self.shows = shows
         self.is_over = is_over
-        self.chance = random.Random(f"{seed}/storm minimising")
+        self.chance = random.Random("1/storm minimising")
         self.tries = tries
         self.checks = 0
         self.process = SolvingProcess()

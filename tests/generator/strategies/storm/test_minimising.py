@@ -30,7 +30,7 @@ def shows(text: str) -> bool:
 def test_the_smallest_bounds_that_still_show_it_are_found() -> None:
     found = minimise(large_test(), shows)
     assert shows(found.text) and found.finished
-    assert found.amax == 1 and found.dmax <= 2
+    assert found.text.count("(assert ") == 1 and found.text.count("(and ") <= 1
     assert len(found.text) < len(large_test()) / 3
     assert answers(found.text) == ["sat"]
     assert check_script(read_script(found.text)).is_well_sorted
@@ -65,7 +65,7 @@ def test_levels_stay_where_there_were_levels() -> None:
 def test_a_text_that_nothing_smaller_shows_stays() -> None:
     text = large_test()
     found = minimise(text, lambda t: t == text, tries=6)
-    assert found.text == text and found.amax == 8
+    assert found.text == text
 
 
 def test_it_stops_when_requested() -> None:
@@ -74,8 +74,8 @@ def test_it_stops_when_requested() -> None:
     assert not found.finished and shows(found.text)
 
 
-def test_the_same_seed_finds_the_same() -> None:
-    first, again = (minimise(large_test(), shows, seed=4, tries=10) for _ in range(2))
+def test_the_same_is_found_again() -> None:
+    first, again = (minimise(large_test(), shows, tries=10) for _ in range(2))
     assert json.dumps(first.text) == json.dumps(again.text) and first.checks == again.checks
 
 
