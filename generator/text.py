@@ -31,32 +31,22 @@ def header(
     )
 
 
-class SeedHeader:
-    """Comment lines of tests made from the same seed formulas: what made them.
-
-    Only the test's number and what was done to the seeds differ from one test to the next.
-    """
-
-    __slots__ = ("_after", "_before")
-
-    def __init__(
-        self,
-        fingerprint: str,
-        seed: int,
-        strategy: str,
-        origins: Iterable[str],
-        issues: Iterable[str],
-        settings: Mapping[str, object],
-    ) -> None:
-        set_to = _set_to(settings)
-        self._before = f"; exhume {VERSION} seeds {fingerprint[:16]} seed {seed} index "
-        self._after = f" strategy {strategy}\n" + comment(
-            (f"settings {set_to or 'none'}", f"from {' and '.join(origins)}", f"issues {_issues(issues)}")
-        )
-
-    def text(self, index: int, notes: str, commands: str) -> str:
-        """Test ``index`` with its header; ``notes`` are more comment lines, see :func:`comment`."""
-        return f"{self._before}{index}{self._after}{notes}{commands}"
+def seed_header(
+    fingerprint: str,
+    seed: int,
+    strategy: str,
+    origins: Iterable[str],
+    issues: Iterable[str],
+    settings: Mapping[str, object],
+) -> tuple[str, str]:
+    """What stands before and behind the test's number in the header of tests from the same seed formulas."""
+    said = (
+        f"settings {_set_to(settings) or 'none'}",
+        f"from {' and '.join(origins)}",
+        f"issues {_issues(issues)}",
+    )
+    before = f"; exhume {VERSION} seeds {fingerprint[:16]} seed {seed} index "
+    return before, f" strategy {strategy}\n{comment(said)}"
 
 
 def comment(lines: Iterable[str]) -> str:

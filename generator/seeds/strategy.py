@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from generator.declaring import StrategyInputs
 from generator.errors import GenerationError
@@ -22,7 +23,7 @@ from generator.seeds.script import SeedScript
 from generator.seeds.source import Seed, random_for
 from generator.settings import Setting
 from generator.strategy import GeneratedTest
-from generator.text import SeedHeader
+from generator.text import seed_header
 
 _FRUITLESS = 100
 """A visit gives up after this many seeds in a row that gave nothing."""
@@ -47,6 +48,15 @@ class Mutant:
     judged_by: str = ""
 
 
+class _Head(NamedTuple):
+    """The header of tests from these seeds, ``before`` and ``behind`` the test's number, and their issues."""
+
+    seeds: tuple[Seed, ...]
+    issues: tuple[str, ...]
+    before: str
+    behind: str
+
+
 TESTS = Setting("tests", 5, "tests made from one seed formula", 1, 1000)
 """How many tests are made of a seed in a row, for strategies that leave it to the user."""
 
@@ -67,7 +77,7 @@ class SeedStrategy(ABC):
         self.families = inputs.families
         self.per_seed = int(inputs.values["tests"]) if per_seed is None else per_seed
         self.counts: Counter[str] = Counter()
-        self._head: tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]] | None = None
+        self._head: _Head | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -125,29 +135,22 @@ class SeedStrategy(ABC):
 
     def _test(self, index: int, mutant: Mutant) -> GeneratedTest:
         head = self._head
-        if head is None or head[0] is not mutant.seeds:
+        if head is None or head.seeds is not mutant.seeds:
             head = self._head = self._head_of(mutant.seeds)
-        text = head[1].text(index, mutant.notes, mutant.text())
-        implied_by = mutant.implied_by() if mutant.implied_by else None
-        implies = mutant.implies() if mutant.implies else None
         return GeneratedTest(
             index,
-            text,
+            f"{head.before}{index}{head.behind}{mutant.notes}{mutant.text()}",
             self.name,
-            issues=head[2],
+            issues=head.issues,
             known=mutant.known,
-            implied_by=implied_by,
-            implies=implies,
+            implied_by=mutant.implied_by() if mutant.implied_by else None,
+            implies=mutant.implies() if mutant.implies else None,
             only=mutant.only,
             judged_by=mutant.judged_by,
         )
 
-    def _head_of(self, seeds: tuple[Seed, ...]) -> tuple[tuple[Seed, ...], SeedHeader, tuple[str, ...]]:
-        """The header for tests from these seeds, and the issues behind them."""
+    def _head_of(self, seeds: tuple[Seed, ...]) -> _Head:
         issues = tuple(dict.fromkeys(i for seed in seeds for i in seed.issues))
-        origins = [s.origin for s in seeds]
-        return (
-            seeds,
-            SeedHeader(self.fingerprint, self.seed, self.name, origins, issues, self.settings),
-            issues,
-        )
+        origins = [seed.origin for seed in seeds]
+        parts = seed_header(self.fingerprint, self.seed, self.name, origins, issues, self.settings)
+        return _Head(seeds, issues, *parts)
