@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from generator.errors import GenerationError
 from generator.seeds.script import SeedScript, read_seed
-from generator.strategies.storm.pools import Bounds, construct, fragment, instance
+from generator.strategies.storm.pools import Bounds, construct, fragment
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import NoValuation, value_terms
 from smtlib import ReadError, check_script, print_command, read_script
@@ -134,9 +134,7 @@ class _Search:
                 if self.is_over():
                     break
                 pool = [] if number < _PLAIN_SHARE * self.tries // 2 else constructed
-                made, _ = instance(
-                    fragments.prelude, fragments.initial, pool, bounds.amax, self.incremental, chance
-                )
+                made, _ = fragments.instance(pool, bounds.amax, self.incremental, chance)
                 if made not in shown:
                     self.checks += 1
                     if self.shows(made):

@@ -99,6 +99,18 @@ class Fragments:
     how: str
     left_out: Counter[str]
 
+    def instance(
+        self, constructed: Sequence[Formula], amax: int, incremental: bool, chance: Callable[[], float]
+    ) -> tuple[str, int]:
+        """An instance as a script, and how many ``check-sat`` it has, all ``sat``."""
+        drawn = [draw(self.initial, constructed, chance) for _ in range(1 + int(chance() * amax))]
+        needs = 0
+        for formula in drawn:
+            needs |= formula.needs
+        lines = [formula.assertion for formula in drawn]
+        lines = on_levels(lines, chance) if incremental else [*lines, CHECK]
+        return f"(set-logic ALL)\n{self.prelude.text(needs)}{''.join(lines)}", lines.count(CHECK)
+
 
 def fragment(
     script: SeedScript,
@@ -190,21 +202,3 @@ def draw(initial: Sequence[Formula], constructed: Sequence[Formula], chance: Cal
     """A formula of either pool (RandFormula)."""
     pool = initial if not constructed or chance() < INITIAL_SHARE else constructed
     return pool[int(chance() * len(pool))]
-
-
-def instance(
-    prelude: Prelude,
-    initial: Sequence[Formula],
-    constructed: Sequence[Formula],
-    amax: int,
-    incremental: bool,
-    chance: Callable[[], float],
-) -> tuple[str, int]:
-    """An instance as a script, and how many ``check-sat`` it has, all ``sat``."""
-    drawn = [draw(initial, constructed, chance) for _ in range(1 + int(chance() * amax))]
-    needs = 0
-    for formula in drawn:
-        needs |= formula.needs
-    lines = [f.assertion for f in drawn]
-    lines = on_levels(lines, chance) if incremental else [*lines, CHECK]
-    return f"(set-logic ALL)\n{prelude.text(needs)}{''.join(lines)}", lines.count(CHECK)

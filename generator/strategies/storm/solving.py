@@ -67,12 +67,6 @@ class SolvingProcess:
         outcome, problem = answer
         return {"failed": problem[:400]} if outcome == "refused" else {"answer": outcome}
 
-    def close(self) -> None:
-        """End the processes."""
-        for process in self._processes.values():
-            process.close()
-        self._processes.clear()
-
 
 def _task(request: dict[str, Any]) -> tuple[str, list[str]]:
     """The module and the arguments of the task that answers a request."""

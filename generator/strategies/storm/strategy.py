@@ -20,7 +20,7 @@ from generator.refusals import refused
 from generator.seeds.source import Seed, SeedSkipped, random_for
 from generator.seeds.strategy import Mutant, SeedStrategy
 from generator.settings import Setting
-from generator.strategies.storm.pools import Bounds, Formula, Fragments, construct, fragment, instance
+from generator.strategies.storm.pools import Bounds, Formula, Fragments, construct, fragment
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.valuation import VARIANTS, NoValuation, value_terms
 from generator.text import comment
@@ -95,14 +95,8 @@ class StormStrategy(SeedStrategy):
 
     def _mutant(self, pool: _Pool, constructed: list[Formula], chance: random.Random, place: str) -> Mutant:
         fragments = pool.fragments
-        text, checks = instance(
-            fragments.prelude,
-            fragments.initial,
-            constructed,
-            self.bounds.amax,
-            is_incremental(self.incremental, chance.random),
-            chance.random,
-        )
+        incremental = is_incremental(self.incremental, chance.random)
+        text, checks = fragments.instance(constructed, self.bounds.amax, incremental, chance.random)
         note = (
             f"{place}model {pool.variant} of {fragments.how}; pools of {len(fragments.initial)} and "
             f"{len(constructed)} formulas"

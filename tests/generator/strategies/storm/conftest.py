@@ -17,7 +17,5 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def process() -> Iterator[SolvingProcess]:
-    made = SolvingProcess()
-    yield made
-    made.close()
+def process() -> SolvingProcess:
+    return SolvingProcess()

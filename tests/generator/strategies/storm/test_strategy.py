@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from generator import (
     write_batch,
 )
 from generator.scopes import Prelude
-from generator.strategies.storm.pools import Bounds, Formula, construct, draw, fragment, instance
+from generator.strategies.storm.pools import Bounds, Formula, Fragments, construct, draw, fragment
 from generator.strategies.storm.solving import SolvingProcess
 from generator.strategies.storm.strategy import StormStrategy
 from generator.strategies.storm.valuation import value_terms
@@ -208,8 +209,8 @@ def test_an_instance_declares_what_it_needs_and_keeps_to_amax(
     amax: int, seed: int, incremental: bool
 ) -> None:
     script = script_of("(declare-fun p () Bool)(declare-fun q () Bool)(assert (or p q))(check-sat)")
-    prelude = Prelude(script)
-    text, checks = instance(prelude, ATOMS, [], amax, incremental, random.Random(seed).random)
+    fragments = Fragments(Prelude(script), ATOMS, "any", Counter())
+    text, checks = fragments.instance([], amax, incremental, random.Random(seed).random)
     checked = check_script(read_script(text))
     assert checked.is_well_sorted
     assert 1 <= len(checked.assertions) <= amax
