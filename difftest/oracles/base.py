@@ -146,10 +146,13 @@ class Observation:
         beside: str = "",
         oracle: str = "",
         evidence: tuple[str, ...] = (),
+        where: str = "",
     ) -> Candidate:
-        """A candidate against the solver ``culprit``; ``beside`` is another one that it takes to show it."""
+        """A candidate against the solver ``culprit``; ``beside`` is another one that it takes to show it.
+        ``where`` stands in its key for the theories of the text.
+        """
         solvers = tuple(solver.name for solver in self.judged if solver.name in (culprit, beside))
-        key = f"{finding_class}|{culprit}|{self.where}"
+        key = f"{finding_class}|{culprit}|{where or self.where}"
         return Candidate(
             finding_class, solvers, key, culprit, reason, check, oracle or finding_class, evidence
         )

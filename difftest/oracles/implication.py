@@ -49,10 +49,8 @@ def look(seen: Observation) -> list[Candidate]:
         else:
             continue
         reason = f"it says {follows} to the formula that this one was {kind} from, and {own[0]} to this one"
-        key = f"{finding_class}|{solver.name}|implied|{seen.where}"
-        found.append(
-            Candidate(finding_class, (solver.name,), key, solver.name, reason, 0, "implication", (reason,))
-        )
+        where = f"implied|{seen.where}"
+        found.append(seen.accuse(finding_class, solver.name, reason, 0, "", "implication", (reason,), where))
     return found
 
 

@@ -57,18 +57,11 @@ def oracle_of(relation: Relation, kind: type[RelationProbe] | None = None) -> Or
 
 def _candidate(relation: Relation, seen: Observation, found: Violation) -> Candidate:
     where = "|".join(filter(None, (relation.place, found.place or seen.where)))
-    key = f"{relation.finding_class}|{found.solver}|{where}"
-    return Candidate(
-        relation.finding_class,
-        (found.solver,),
-        key,
-        found.solver,
-        found.why,
-        found.check,
-        relation.name,
-        (found.said, found.why),
-        has_final_key=bool(found.place),
+    evidence = (found.said, found.why)
+    candidate = seen.accuse(
+        relation.finding_class, found.solver, found.why, found.check, "", relation.name, evidence, where
     )
+    return replace(candidate, has_final_key=bool(found.place))
 
 
 @dataclass
