@@ -43,8 +43,3 @@ def timed_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:
 
 def _flags(solver: Solver) -> str:
     return (solver.release or "").partition("+")[2]
-
-
-def has_older_release(solvers: Sequence[Solver]) -> bool:
-    """Whether some solver is there in two releases, or there is one that others are compared with."""
-    return any(older_pairs(solvers))
