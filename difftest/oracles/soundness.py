@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
-from solvers.running.outcomes import Outcome, Verdict
+from solvers.running.outcomes import Outcome
 
 
 def look(seen: Observation) -> list[Candidate]:
@@ -31,30 +31,35 @@ def _contradicted(seen: Observation, name: str, said: str, truth: str, check: in
 
 
 def _disagreement(said: Mapping[str, str], seen: Observation, check: int) -> Candidate:
-    # Releases and builds of one solver share its faults: they count as one.
-    voices = {solver.name: solver.kin for solver in seen.solvers}
-    culprit, reason = suspect(said, seen.verdicts, voices)
+    culprit, reason = _suspect(said, seen)
     solvers = tuple(said)
     key = f"soundness|{culprit or '+'.join(solvers)}|{seen.where}"
     return Candidate("soundness", solvers, key, culprit, reason, check, "soundness")
 
 
-def suspect(
-    said: Mapping[str, str], verdicts: Mapping[str, Verdict], voices: Mapping[str, str]
-) -> tuple[str | None, str]:
-    """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two.
+def _suspect(said: Mapping[str, str], seen: Observation) -> tuple[str | None, str]:
+    """Who is wrong, as far as the runs tell: a refuted model, else the one that stands alone against two."""
+    refuted = [
+        name
+        for name, answer in said.items()
+        if answer == "sat" and seen.verdicts[name].outcome is Outcome.INVALID_MODEL
+    ]
+    if refuted:
+        return refuted[0], "its own check refutes the model behind its sat"
+    alone = outvoted(said, {solver.name: solver.kin for solver in seen.solvers})
+    return alone or (None, "two solvers disagree; which one is wrong is not known")
 
-    ``voices`` are the solvers by name, releases and builds of one counted as one.
+
+def outvoted(said: Mapping[str, str], kins: Mapping[str, str]) -> tuple[str, str] | None:
+    """The solver whose answer stands alone against those of two others, with the reason why it is wrong.
+
+    Releases and builds of one solver share its faults: solvers of one kin (``kins``, by name) count as one.
     """
     sides = [[name for name, answer in said.items() if answer == side] for side in ("sat", "unsat")]
-    refuted = [name for name in sides[0] if verdicts[name].outcome is Outcome.INVALID_MODEL]
     few, many = sorted(sides, key=len)
-    culprit, reason = None, "two solvers disagree; which one is wrong is not known"
-    if refuted:
-        culprit, reason = refuted[0], "its own check refutes the model behind its sat"
-    elif len(few) == 1 and len({voices[name] for name in many}) > 1:
-        culprit, reason = few[0], f"{' and '.join(many)} say otherwise"
-    return culprit, reason
+    if len(few) == 1 and len({kins[name] for name in many}) > 1:
+        return few[0], f"{' and '.join(many)} say otherwise"
+    return None
 
 
 ORACLE = Oracle(

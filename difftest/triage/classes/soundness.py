@@ -28,6 +28,7 @@ from difftest.models.refuting import is_refuted
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
+from difftest.oracles.soundness import outvoted
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
 from difftest.triage.evidence import Evidence, third_solvers, those
 from difftest.triage.folder import FindingFolder
@@ -265,8 +266,6 @@ class _Disagreement(Hearing):
             now, before = everyone[newer.name], everyone[older.name]
             if newer.name in said and now != before:
                 self.found.note(f"{older.name}, an older release of {newer.name}, says {before}")
-        sides = [{name for name, answer in everyone.items() if answer == side} for side in ("sat", "unsat")]
-        few, many = sorted(sides, key=len)
-        families = {solver.kin for solver in solvers if solver.name in many}
-        if len(few) == 1 and len(families) > 1:
-            self.found.blame(next(iter(few)), f"{' and '.join(sorted(many))} say otherwise")
+        kins = {solver.name: solver.kin for solver in solvers}
+        if alone := outvoted(dict(sorted(everyone.items())), kins):
+            self.found.blame(*alone)
