@@ -198,18 +198,16 @@ class FindingFolder:
         """The name of the formula to show."""
         return REDUCED if self.is_reduced else ORIGINAL
 
-    def given(self, entry: Mapping[str, Any] | None) -> str:
-        """The name of the file that a solver was given: one of its own if it is asked by a tactic."""
-        entry = entry or {}
+    @cached_property
+    def shown_file(self) -> str:
+        """The name of the formula to show: as the solver that is known to be wrong was given it, in a file of
+        its own if it is asked by a tactic.
+        """
+        entry = self.culprit or {}
         if self.is_reduced:
             entry = self._run_of_shown(entry.get("name")) or {}
         name = str(entry.get("file") or self.file)
         return name if Path(name).name == name else self.file
-
-    @cached_property
-    def shown_file(self) -> str:
-        """The name of the formula to show: as the solver that is known to be wrong was given it."""
-        return self.given(self.culprit)
 
     @cached_property
     def formula(self) -> str:
@@ -280,6 +278,11 @@ class FindingFolder:
         return next((e for e in self.solvers if e.get("name") == self.data.get("guilty")), None)
 
     @property
+    def suspects(self) -> Sequence[Mapping[str, Any]]:
+        """The entry of the culprit; if none is known, those of all solvers."""
+        return [self.culprit] if self.culprit else self.solvers
+
+    @property
     def accused(self) -> Mapping[str, Any]:
         """The entry of the culprit; if none is known, of the first solver."""
         return self.culprit or (self.solvers[0] if self.solvers else {})
@@ -303,7 +306,7 @@ class FindingFolder:
         """Why no releases can be searched; empty if they can: those of the culprit, else of the only solver,
         else of the only one that was named with its release.
         """
-        entries = [self.culprit] if self.culprit else list(self.solvers)
+        entries = self.suspects
         if len(entries) > 1:
             entries = [e for e in entries if "==" in str(e.get("spec")) and e.get("family") in PROFILES]
             if len(entries) != 1:

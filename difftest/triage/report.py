@@ -223,19 +223,19 @@ class Writer:
         raise NotImplementedError
 
     def _versions(self) -> str:
-        accused = [self.found.culprit] if self.found.culprit else self.found.solvers
+        suspects = self.found.suspects
         bisection, tried = self.found.bisection, self.found.tried
         rows = {
-            Row.VERSION: "; ".join(map(_version_of, accused)),
+            Row.VERSION: "; ".join(map(_version_of, suspects)),
             Row.PLATFORM: plain(str(self.found.data.get("platform", "not known"))),
-            Row.INSTALLED: self._installed(),
+            Row.INSTALLED: "; ".join(dict.fromkeys(map(_how_installed, suspects))),
             Row.FIRST_AFFECTED: "not known",
             Row.LAST_GOOD: "not known",
         }
         if why := self.found.unbisectable:
             rows |= dict.fromkeys((Row.FIRST_AFFECTED, Row.LAST_GOOD), f"not searched: {why}")
         if base := str(self.found.data.get("base") or ""):
-            new = "; ".join(_version_of(entry) for entry in accused if not entry.get("base"))
+            new = "; ".join(_version_of(entry) for entry in suspects if not entry.get("base"))
             is_known = self.found.culprit is not None
             compared = "compared with the last good one" if is_known else "if the base is right"
             rows[Row.FIRST_AFFECTED] = f"{new}, {compared}"
@@ -249,10 +249,6 @@ class Writer:
             else:
                 rows[Row.NEWEST] = f"{bisection.get('last_affected')}, affected"
         return "\n".join(f"- {name}: {plain(text)}" for name, text in rows.items())
-
-    def _installed(self) -> str:
-        entries = [self.found.culprit] if self.found.culprit else self.found.solvers
-        return "; ".join(dict.fromkeys(map(_how_installed, entries)))
 
     def _frames(self) -> Sequence[str]:
         kept: Transcript | None = self.found.transcript
@@ -300,8 +296,7 @@ class FormulaWriter(Writer):
         return self._block(_without_header(self.found.formula), "smt2", self.found.shown_file)
 
     def _runs(self) -> list[tuple[str, str, str]]:
-        entries = [self.found.culprit] if self.found.culprit else self.found.solvers
-        runs = [(entry, self.found.command(str(entry["name"]))) for entry in entries]
+        runs = [(entry, self.found.command(str(entry["name"]))) for entry in self.found.suspects]
         # Two releases of one solver have one command line.
         twice = len({command for _, command in runs}) < len(runs)
         return [
