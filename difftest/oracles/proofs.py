@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from difftest.models.model_reader import NotCheckable
 from difftest.oracles.base import Violation
 from difftest.oracles.related import RelationProbe, oracle_of
@@ -35,15 +37,15 @@ def proof_of(case: Case) -> Proof:
     return read_proof_object(text, read_sexps("\n".join(line for line in case.head if "(declare-" in line)))
 
 
+@dataclass
 class ProofProbe(RelationProbe):
-    """Checks the proofs of one test; ``checks`` has what came of each."""
+    """Checks the proofs of one test, with the ``others`` (none: those at hand); ``checks`` has what came of
+    each.
+    """
 
-    seconds_per_proof = _MOST_SECONDS
+    seconds_per_proof: float = _MOST_SECONDS
     others: tuple[Solver, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.checks: list[ProofCheck] = []
+    checks: list[ProofCheck] = field(default_factory=list, init=False)
 
     def _claims(self, case: Case) -> None:
         """Ask for a proof, and other solvers about its steps."""

@@ -7,7 +7,7 @@ time.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
@@ -72,13 +72,11 @@ class RelationProbe:
     seen: Observation
     runner: Runner
     limits: Limits
-
-    def __post_init__(self) -> None:
-        self.found: list[Violation] = []
-        self.failed: list[tuple[str, str, Verdict]] = []
-        self.seconds = 0.0
-        self.asked = ""
-        self.tried: Counter[str] = Counter()
+    found: list[Violation] = field(default_factory=list, init=False)
+    failed: list[tuple[str, str, Verdict]] = field(default_factory=list, init=False)
+    seconds: float = field(default=0.0, init=False)
+    asked: str = field(default="", init=False)
+    tried: Counter[str] = field(default_factory=Counter, init=False)
 
     def run(self) -> None:
         script = Script.of(self.seen.text)

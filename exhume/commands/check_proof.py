@@ -72,8 +72,8 @@ def checked_proof(
     verdict = runner.judge(own, Script.of(text), limits)
     if "unsat" not in verdict.answers:
         return f"no proof: {own.name} says {' '.join(map(str, verdict.answers)) or verdict.outcome}"
-    probe = ProofProbe(RELATION, Observation(text, [own], {own.name: verdict}), runner, limits)
-    probe.seconds_per_proof, probe.others = per_proof, tuple(others)
+    seen = Observation(text, [own], {own.name: verdict})
+    probe = ProofProbe(RELATION, seen, runner, limits, per_proof, tuple(others))
     probe.run()
     if not probe.checks:
         return f"no proof: {next(iter(probe.tried), 'the script or its options cannot be used')}"
