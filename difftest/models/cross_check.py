@@ -29,7 +29,8 @@ from solvers.running.script import ANSWERS, Script
 from solvers.specs import Solver
 
 _QUOTED = re.compile(r"'[^']*'|\(error \"(?:line \d+ column \d+: |Parse Error: )?")
-_MODELS = b"(set-option :produce-models true)\n"
+MODELS = "(set-option :produce-models true)"
+"""What a script has to begin with where a model or its values are requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def asking(script: Script, check: int) -> bytes:
         if command.end <= last.end and command.name not in SILENCED
     ]
     kept = [text for name, text in texts if name != "set-info" or b":status" not in text]
-    return _MODELS + b"\n".join(kept) + b"\n(get-model)\n"
+    return b"\n".join([MODELS.encode(), *kept, b"(get-model)\n"])
 
 
 def with_models(solver: Solver) -> Solver:

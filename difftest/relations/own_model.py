@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from difftest.models.cross_check import own_spelling, put_in
+from difftest.models.cross_check import MODELS, own_spelling, put_in
 from difftest.models.model_reader import NotCheckable
 from difftest.models.state import State
 from difftest.relations.base import QUESTION, Case, Claim, Relation, Rule
@@ -16,7 +16,6 @@ from smtlib.terms import postorder
 from solvers.report_form import Kind
 from solvers.running.script import Script
 
-_OPTION = "(set-option :produce-models true)"
 WHY = "The second script defines the symbols of the formula as the solver's model of it does."
 FALSE = (
     "The second script asserts that an assertion is false where the symbols are defined as in the solver's "
@@ -40,7 +39,7 @@ def _negated(formula: str) -> str | None:
 
 def _claims(case: Case) -> Iterator[Claim]:
     question = case.question("(get-model)")
-    model = case.printed_after("sat", case.text(question=question, before=[_OPTION]))
+    model = case.printed_after("sat", case.text(question=question, before=[MODELS]))
     found = put_in(case.script, case.check, model)
     if found.open_operators:
         raise NotCheckable(f"not defined everywhere: {found.open_operators[0]}")

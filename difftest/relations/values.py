@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from difftest.models.cross_check import own_spelling
+from difftest.models.cross_check import MODELS, own_spelling
 from difftest.models.model_reader import is_element
 from difftest.relations.base import Case, Claim, Relation, Rule, has_command, listed
 from smtlib.printer import print_term
@@ -15,7 +15,6 @@ from smtlib.sorts import Sort, subsorts
 from smtlib.terms import Kind, Term
 
 WHY = "The second script asserts the formula and values of its terms that the solver gives in one model{}."
-_OPTION = "(set-option :produce-models true)"
 _MOST = 12
 # What may be asked before the values, and the option that it takes.
 _BEFORE = {
@@ -34,7 +33,7 @@ def _claims(case: Case) -> Iterator[Claim]:
     texts = [print_term(term) for term in terms]
     if not texts:
         return
-    options, asked = [_OPTION], ""
+    options, asked = [MODELS], ""
     command = case.chance.choice(["", *(name for name in _BEFORE if has_command(case.solver, name))])
     if command:
         asked = f"({command} {texts[0]})" if command == "simplify" else f"({command})"
