@@ -187,6 +187,11 @@ class Case:
         """Whether the script does not use a symbol."""
         return name not in self.script.text
 
+    def require_free(self, *names: str) -> None:
+        """NotCheckable if the script uses one of these symbols."""
+        if not all(map(self.is_free, names)):
+            raise NotCheckable("names that are taken")
+
     def printed(self, text: str, answer: str = "") -> list[SExp]:
         """What the solver prints on a script, after its ``answer`` if there has to be one. NotCheckable if
         that is another one, or if the rest is an error or cannot be read.

@@ -171,8 +171,7 @@ def _arguments(atom: SExp) -> list[SExp]:
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    if not all(map(case.is_free, (_QUERY, "step!"))):
-        raise NotCheckable("names that are taken")
+    case.require_free(_QUERY, "step!")
     rules = Rules(case)
     case.require_total()
     predicates = rules.predicates

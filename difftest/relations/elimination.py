@@ -31,7 +31,7 @@ def _eliminated(case: Case, text: str) -> str:
 def _instance(case: Case, term: Term, free: str) -> Claim | None:
     """That constants instead of the variables do not contradict the result: often without quantifiers."""
     names = {variable.name for variable in term.variables}
-    if names & {name for command in case.state.commands for name in (d.name for d in command.declarations)}:
+    if names & {d.name for command in case.state.commands for d in command.declarations}:
         return None
     head = [*case.head, *(f"(declare-const {print_term(v)} {sort_text(v.sort)})" for v in term.variables)]
     body = print_term(term.args[0])

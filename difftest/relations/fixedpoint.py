@@ -33,8 +33,7 @@ class Rules:
     """The clauses of a case as rules. NotCheckable if it has anything else."""
 
     def __init__(self, case: Case) -> None:
-        if not (case.is_free(GOAL) and case.is_free(ARGUMENT)):
-            raise NotCheckable("names that are taken")
+        case.require_free(GOAL, ARGUMENT)
         case.require_exact()
         self.predicates, self._clauses = clauses_of(case)
         self.formulas = list(map(_formula, self._clauses))

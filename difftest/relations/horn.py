@@ -108,8 +108,7 @@ def _exists(clause: Clause, parts: list[str]) -> str:
 
 
 def _claims(case: Case) -> Iterator[Claim]:
-    if not (case.is_free(ARGUMENT) and case.is_free("round!")):
-        raise NotCheckable("names that are taken")
+    case.require_free(ARGUMENT, "round!")
     case.require_exact()
     if case.answer == "sat":
         case.require_total()
