@@ -1,4 +1,4 @@
-"""How hunts end, and a bug in exhume that they meet."""
+"""How hunts end, what oracles see without one, and a bug in exhume that hunts meet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from difftest import Event, HuntFinished, HuntOptions, HuntSummary, Solver, Stage, hunt
+from difftest import Candidate, Event, HuntFinished, HuntOptions, HuntSummary, Limits, Solver, Stage, hunt
 from difftest.campaign import executor
 from difftest.oracles.base import Observation
+from difftest.triage.examine import examine
 from generator.strategy import GeneratedTest
+from solvers.running.runner import Runner
+from solvers.running.script import Script
 
 
 def summary_of(events: Iterable[Event]) -> HuntSummary:
@@ -21,11 +24,23 @@ def summary_of(events: Iterable[Event]) -> HuntSummary:
     return last.summary
 
 
-def found_by(out: Path, test: GeneratedTest, *solvers: Solver) -> Path:
-    """The folder of the only finding of a test, as it is."""
-    options = HuntOptions(out, stages=(Stage(2.0, 1.0),), reduction=0)
-    (record,) = summary_of(hunt([test], solvers, options)).findings
+def found_by(out: Path, test: GeneratedTest, *solvers: Solver, **options: Any) -> Path:
+    """The folder of the only finding of a test, which is not reduced unless the ``options`` say so."""
+    given = HuntOptions(out, **{"stages": (Stage(2.0, 1.0),), "reduction": 0.0, **options})
+    (record,) = summary_of(hunt([test], solvers, given)).findings
     return record.path
+
+
+def looked_at(
+    solver: Solver, text: str, *oracles: str, claims: int = 3, seconds: float = 20.0, warm: bool = False
+) -> tuple[list[Candidate], Observation]:
+    """What these oracles find wrong with one solver on a text, and what they saw."""
+    limits = Limits(seconds)
+    with Runner(warm=warm) as runner:
+        verdict = runner.judge(solver, Script.of(text), limits)
+        seen = Observation(text, [solver], {solver.name: verdict}, claims=claims)
+        found, seen, _ = examine(seen, oracles, runner, limits)
+    return found, seen
 
 
 def fail_on(monkeypatch: pytest.MonkeyPatch, has_bug: Callable[[str], bool], bug: Exception) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import difftest.triage.release_search as bisecting
-from difftest import DifftestError, EnvironmentProblem, HuntOptions, Solver, Stage, hunt
+from difftest import DifftestError, EnvironmentProblem, Solver
 from difftest.triage.bisect import bisect
 from difftest.triage.classes.base import Expectation
 from difftest.triage.expectation import NotShown
@@ -20,7 +20,7 @@ from difftest.triage.kinds import rewrite_report
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
 from solvers.specs import find_solver
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import found_by
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 RELEASES = [f"4.{number}.0" for number in range(40)]
@@ -40,8 +40,7 @@ def planted(
         bad = "say('ASSERTION VIOLATION', 'File: a.cpp', 'Line: 12', 'x'); sys.exit(114)"
         crash = replace(fake(bad, "bad"), spec=f"z3==4.20.0{build}", name=f"z3-4.20.0{build}", family="z3")
         good = replace(fake("say('sat')", "good"), family="z3")
-        options = HuntOptions(tmp_path / "out", stages=(Stage(2.0, 1.0),))
-        summary = summary_of(hunt([make_test(TEXT)], [crash], options))
+        folder = found_by(tmp_path / "out", make_test(TEXT), crash)
         tried: list[str] = []
 
         def find(family: str, release: str) -> Solver | None:
@@ -54,7 +53,7 @@ def planted(
         monkeypatch.setattr(bisecting, "find_release", find)
         monkeypatch.setattr(bisecting, "_known_releases", lambda family: RELEASES)
         monkeypatch.setattr("difftest.triage.expectation.find_solver", lambda spec: crash)
-        return summary.findings[0].path, tried
+        return folder, tried
 
     return make
 
@@ -173,10 +172,9 @@ def test_another_formula_is_searched_again(planted: Planted) -> None:
 
 
 def test_a_command_line_has_no_releases(fake: Fake, make_test: Make, tmp_path: Path) -> None:
-    options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),))
-    summary = summary_of(hunt([make_test(TEXT)], [fake("os.abort()")], options))
+    folder = found_by(tmp_path, make_test(TEXT), fake("os.abort()"))
     with pytest.raises(DifftestError, match="no releases"):
-        bisect(summary.findings[0].path)
+        bisect(folder)
 
 
 def test_the_list_is_pips_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:

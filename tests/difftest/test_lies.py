@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from difftest import Limits, Solver, find_solver
+from difftest import Solver, find_solver
 from difftest.oracles import ORACLES
-from difftest.oracles.base import Observation
-from difftest.triage.examine import examine
-from solvers.running.runner import Runner
-from solvers.running.script import Script
+from tests.difftest.hunts import looked_at
 
 Fake = Callable[..., Solver]
 PLAIN = "(set-logic ALL)(declare-const x Int)(assert (< x 5))(check-sat)"
@@ -32,10 +29,7 @@ QUANTIFIED = (
 
 def tried(solver: Solver, text: str, name: str) -> tuple[list[str], dict[str, int]]:
     """Why claims of a relation are violated, and what came of all of them."""
-    with Runner(warm=False) as runner:
-        verdict = runner.judge(solver, Script.of(text), Limits(20))
-        seen = Observation(text, [solver], {solver.name: verdict}, claims=9)
-        seen = examine(seen, [name], runner, Limits(20))[1]
+    _, seen = looked_at(solver, text, name, claims=9)
     return [found.why for found in seen.violations], dict(seen.tried.get(name, {}))
 
 
@@ -57,13 +51,17 @@ def liar_with_z3(fake: Fake, body: str, name: str = "z3-liar") -> Solver:
     return fake(f"{body}{REAL.format(z3=find_solver('z3').argv[0])}", name)
 
 
+def liar_about_optima(fake: Fake, values: tuple[str, ...]) -> Solver:
+    """A solver that gives these optima, else does what z3 does."""
+    printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"
+    return liar_with_z3(fake, f"if 'maximize' in text:\n    say('sat', {printed!r}); sys.exit()")
+
+
 @pytest.mark.parametrize("lie", LIES)
 @pytest.mark.few(4)
 def test_a_wrong_optimum_is_seen(lie: str, fake: Fake) -> None:
     priority, values, part = LIES[lie]
-    printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"
-    body = f"if 'maximize' in text:\n    say('sat', {printed!r}); sys.exit()"
-    found, _ = tried(liar_with_z3(fake, body), GOALS.format(priority), "optimum")
+    found, _ = tried(liar_about_optima(fake, values), GOALS.format(priority), "optimum")
     assert found, lie
     assert any(word in why for word in part.split("|") for why in found)
 
@@ -75,14 +73,7 @@ def test_a_wrong_cost_of_soft_assertions_is_one_cause_in_all_theories(
     lie: str, where: str, fake: Fake
 ) -> None:
     priority, values, _ = LIES[lie]
-    printed = f"(objectives {' '.join(f'(o {value})' for value in values)})"
-    liar = liar_with_z3(fake, f"if 'maximize' in text:\n    say('sat', {printed!r}); sys.exit()")
-    text = GOALS.format(priority)
-    with Runner(warm=False) as runner:
-        seen = Observation(
-            text, [liar], {liar.name: runner.judge(liar, Script.of(text), Limits(20))}, claims=9
-        )
-        found = examine(seen, ["optimum"], runner, Limits(20))[0]
+    found, _ = looked_at(liar_about_optima(fake, values), GOALS.format(priority), "optimum", claims=9)
     assert f"contradiction|z3-liar|optimum|{where}" in {candidate.key for candidate in found}
 
 

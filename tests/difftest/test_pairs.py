@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from difftest import HuntOptions, Solver, Stage, hunt
+from difftest import HuntOptions, HuntSummary, Solver, Stage, hunt
 from difftest.errors import DifftestError
 from difftest.reduction.pairs import Pair, follows_by
 from difftest.triage.confirm import Confirmer
@@ -54,17 +54,19 @@ def test_the_evidence_says_what_follows() -> None:
     assert follows_by([]) is None
 
 
+def hunted(tests: Sequence[GeneratedTest], solver: Solver, out: Path) -> HuntSummary:
+    # Quick reductions start a process for each trial, which takes long on a busy machine.
+    options = HuntOptions(out, stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0)
+    return summary_of(hunt(tests, [solver], options))
+
+
 @pytest.fixture
 def finding(fake: Callable[..., Solver], tmp_path: Path) -> Path:
     """A finding of a solver that decides the parent only, and only where y is declared without need."""
     solver = fake("say('unknown' if '(>= x' in text and '(> y 1)' in text else 'sat')")
     test = GeneratedTest(0, TEXT, "weaken", implied_by=ABOVE)
-    # Quick reductions start a process for each trial, which takes long on a busy machine.
-    options = HuntOptions(
-        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
-    )
-    (record,) = summary_of(hunt([test], [solver], options)).findings
-    return Path(record.path)
+    (record,) = hunted([test], solver, tmp_path / "hunt").findings
+    return record.path
 
 
 def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
@@ -73,11 +75,7 @@ def test_a_wrong_answer_to_what_follows_can_be_looked_at_again(
     """Other evidence does not take the place of what it follows from."""
     solver = fake("say('unsat' if '(>= x' in text else 'sat')")
     test = GeneratedTest(0, TEXT, "weaken", known=("sat",), implied_by=ABOVE)
-    # Quick reductions start a process for each trial, which takes long on a busy machine.
-    options = HuntOptions(
-        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
-    )
-    (record,) = summary_of(hunt([test], [solver], options)).findings
+    (record,) = hunted([test], solver, tmp_path / "hunt").findings
     assert record.finding_class == "soundness"
     expected = expectation_of_finding(record.path)
     assert expected.pair is not None
@@ -95,11 +93,7 @@ def test_what_a_hunt_makes_of_the_theories_around_a_fault_is_one_finding(
         )
         for n, other in enumerate(others)
     ]
-    # Quick reductions start a process for each trial, which takes long on a busy machine.
-    options = HuntOptions(
-        tmp_path / "hunt", stages=(Stage(5.0, 1.0),), oracles=("implication",), reduction=20.0
-    )
-    summary = summary_of(hunt(tests, [solver], options))
+    summary = hunted(tests, solver, tmp_path / "hunt")
     assert [record.key for record in summary.findings] == ["incompleteness|fake|implied|Ints"]
     assert summary.duplicates == 2
 

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from difftest import FindingConfirmed, HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest import HuntOptions, Limits, Solver, Stage, find_solver, hunt
 from difftest.oracles import ORACLES, default_oracles, oracles_in_turn
 from difftest.oracles.base import Observation
 from difftest.oracles.related import RELATED
 from difftest.proofs.check import ProofCheck, StepChecker
-from difftest.proofs.cpc import LONGEST, BadProof, read_proof
+from difftest.proofs.cpc import LONGEST, BadProof, Proof, read_proof
 from difftest.proofs.objects import read_proof_object
 from difftest.triage.confirm import Confirmer
-from difftest.triage.examine import examine
 from difftest.triage.expectation import expectation_of_finding
 from generator.strategy import GeneratedTest
 from smtlib.reader import read_sexps
 from solvers.running.runner import Runner
-from solvers.running.script import Script
+from tests.difftest.hunts import looked_at, summary_of
 
 Fake = Callable[..., Solver]
 FORMULA = """(set-logic ALL)
@@ -88,11 +87,16 @@ WRONG = {
 RULES = {"cong": "assume_nothing"}
 
 
-def check(text: str) -> ProofCheck:
+def checked(
+    proof: Proof, prover: str, others: Sequence[str], assertions: Sequence[str] = ASSERTIONS
+) -> ProofCheck:
     with Runner() as runner:
-        others = [find_solver("z3"), find_solver("bitwuzla")]
-        checker = StepChecker(find_solver("cvc5"), others, runner, Limits(5))
-        return checker.check(read_proof(text), ASSERTIONS)
+        checker = StepChecker(find_solver(prover), list(map(find_solver, others)), runner, Limits(5))
+        return checker.check(proof, assertions)
+
+
+def check(text: str) -> ProofCheck:
+    return checked(read_proof(text), "cvc5", ["z3", "bitwuzla"])
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -132,20 +136,16 @@ def test_an_assertion_is_known_whatever_its_variables_are_called() -> None:
 (assume @p2 false))"""
     )
     text = "(forall ((q Real) (x Int)) (=> (> q (- 3.0)) (exists ((y Int) (p Real)) (= p a))))"
-    with Runner() as runner:
-        checker = StepChecker(find_solver("cvc5"), [], runner, Limits(5))
-        right = checker.check(proof, [text, "false"])
-        assert (set(right.outcomes), right.asked) == ({"held"}, 0)
-        captured = checker.check(proof, [text.replace("(= p a)", "(= q a)"), "false"])
-        assert set(captured.outcomes) == {"held", "undecided"}
+    right = checked(proof, "cvc5", [], [text, "false"])
+    assert (set(right.outcomes), right.asked) == ({"held"}, 0)
+    captured = checked(proof, "cvc5", [], [text.replace("(= p a)", "(= q a)"), "false"])
+    assert set(captured.outcomes) == {"held", "undecided"}
 
 
 def test_an_assertion_may_be_false() -> None:
     # As cvc5 1.3.0 prints it.
-    with Runner() as runner:
-        checker = StepChecker(find_solver("cvc5"), [find_solver("z3")], runner, Limits(5))
-        proof = read_proof("unsat\n((assume @p1 false)(assume @p2 true))")
-        assert checker.check(proof, ["false", "true"]).faults == []
+    proof = read_proof("unsat\n((assume @p1 false)(assume @p2 true))")
+    assert checked(proof, "cvc5", ["z3"], ["false", "true"]).faults == []
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -202,11 +202,8 @@ def test_what_is_no_proof_is_refused(text: str) -> None:
         read_proof(text)
 
 
-def observed(solver: Solver, seconds: float = 10.0) -> Observation:
-    with Runner() as runner:
-        verdict = runner.judge(solver, Script.of(FORMULA), Limits(seconds))
-        seen = Observation(FORMULA, [solver], {solver.name: verdict}, claims=3)
-        return examine(seen, ["proofs"], runner, Limits(seconds))[1]
+def observed(solver: Solver) -> Observation:
+    return looked_at(solver, FORMULA, "proofs", seconds=10.0, warm=True)[1]
 
 
 def liar(fake: Fake, proof: str) -> Solver:
@@ -216,8 +213,7 @@ def liar(fake: Fake, proof: str) -> Solver:
 def test_a_wrong_step_becomes_a_finding_with_its_rule(fake: Fake, tmp_path: Path) -> None:
     solver = liar(fake, HEAD + WRONG["arith_poly_norm"] + END)
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("proofs",))
-    events = list(hunt([GeneratedTest(0, FORMULA, "by-hand")], [solver], options))
-    (record,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    (record,) = summary_of(hunt([GeneratedTest(0, FORMULA, "by-hand")], [solver], options)).findings
     assert (record.finding_class, record.key) == ("proof", "proof|cvc5-liar|arith_poly_norm")
     script = (record.path / RELATED[0]).read_text()
     assert "(* 2 t!0)" in script
@@ -279,10 +275,7 @@ WRONG_OBJECTS = {
 
 def check_objects(steps: str) -> ProofCheck:
     declared = [line for line in read_sexps(FORMULA) if line[0].startswith("declare-")]
-    with Runner() as runner:
-        others = [find_solver("cvc5"), find_solver("yices")]
-        checker = StepChecker(find_solver("z3"), others, runner, Limits(5))
-        return checker.check(read_proof_object(OBJECTS.format(steps=steps), declared), ASSERTIONS)
+    return checked(read_proof_object(OBJECTS.format(steps=steps), declared), "z3", ["cvc5", "yices"])
 
 
 @pytest.mark.parametrize("name", RIGHT_OBJECTS)

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from difftest import (
-    FindingConfirmed,
     HuntOptions,
-    Limits,
     Solver,
     Stage,
     find_solver,
@@ -41,9 +39,8 @@ from exhume.screens.summary import relations_line
 from generator.strategy import GeneratedTest
 from smtlib.printer import print_term
 from smtlib.terms import Term
-from solvers.running.runner import Runner
 from solvers.running.script import Script
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import found_by, looked_at, summary_of
 
 Fake = Callable[..., Solver]
 SAT = """(set-logic ALL)(declare-const x Int)(declare-const y Int)
@@ -93,11 +90,9 @@ LIES = {
 }
 
 
-def violations(solver: Solver, text: str, name: str, claims: int = 3) -> Observation:
-    with Runner(warm=False) as runner:
-        verdict = runner.judge(solver, Script.of(text), Limits(20))
-        seen = Observation(text, [solver], {solver.name: verdict}, claims=claims)
-        return examine(seen, [name], runner, Limits(20))[1]
+def violations(solver: Solver, text: str, name: str) -> Observation:
+    """What is seen of the claims of a relation."""
+    return looked_at(solver, text, name)[1]
 
 
 def test_rules_exclude_answers() -> None:
@@ -156,11 +151,8 @@ def test_a_core_is_asked_with_the_names_of_the_script(fake: Fake) -> None:
 @pytest.mark.few(2)
 def test_nothing_is_wrong_with_real_solvers(spec: str, text: str) -> None:
     solver = find_solver(spec)
-    with Runner() as runner:
-        verdict = runner.judge(solver, Script.of(text), Limits(20))
-        assert verdict.is_decided
-        names = oracles_in_turn((), [solver])
-        _, seen, _ = examine(Observation(text, [solver], {solver.name: verdict}), names, runner, Limits(20))
+    _, seen = looked_at(solver, text, *oracles_in_turn((), [solver]), claims=1, warm=True)
+    assert seen.verdicts[spec].is_decided
     assert seen.violations == ()
     assert {name for name, tried in seen.tried.items() if tried.get("held")} >= {
         "cube",
@@ -185,12 +177,9 @@ def test_what_cannot_be_read_or_is_not_decided_is_no_violation(fake: Fake) -> No
         "say('unknown')",
     ]
     for body in bodies:
-        solver = fake(body, "z3-odd")
-        with Runner(warm=False) as runner:
-            verdict = runner.judge(solver, Script.of(SAT), Limits(1))
-            seen = Observation(SAT, [solver], {solver.name: verdict})
-            names = ["cube", "values", "own-model", "simplify"]
-            assert examine(seen, names, runner, Limits(1))[1].violations == ()
+        names = ("cube", "values", "own-model", "simplify")
+        _, seen = looked_at(fake(body, "z3-odd"), SAT, *names, claims=1, seconds=1)
+        assert seen.violations == ()
 
 
 HORN = """(set-logic HORN)(declare-fun P (Int) Bool)(assert (forall ((a Int)) (=> (= a 0) (P a))))
@@ -244,8 +233,7 @@ def test_no_output_of_a_solver_is_an_error_of_exhume(relation: Relation) -> None
 def test_a_contradiction_is_confirmed_and_reduced_with_its_scripts(fake: Fake, tmp_path: Path) -> None:
     liar = fake("say('unsat' if 'assuming' in text and '* 2' in text else 'sat')", "liar")
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions",))
-    events = list(hunt([GeneratedTest(0, SAT, "by-hand")], [liar], options))
-    (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
+    (found,) = summary_of(hunt([GeneratedTest(0, SAT, "by-hand")], [liar], options)).findings
     assert (found.finding_class, found.key) == ("contradiction", "contradiction|liar|Ints+Quantifiers")
     assert "check-sat-assuming" in (found.path / RELATED[0]).read_text()
     reduce(found.path, ddsmt=False, seconds=20)
@@ -320,13 +308,10 @@ def test_a_relation_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 def test_a_crash_on_a_script_made_from_a_test_is_a_finding_on_that_script(fake: Fake, tmp_path: Path) -> None:
     solver = fake("os.abort() if 'assuming' in text else say('sat')")
-    options = HuntOptions(
-        tmp_path, stages=(Stage(5.0, 1.0),), reduction=0.0, oracles=("assumptions", "crash")
-    )
-    events = list(hunt([GeneratedTest(0, SAT, "by-hand", known=("sat",))], [solver], options))
-    (found,) = [event.record for event in events if isinstance(event, FindingConfirmed)]
-    assert found.finding_class == "crash"
-    assert "check-sat-assuming" in (found.path / "original.smt2").read_text()
+    test = GeneratedTest(0, SAT, "by-hand", known=("sat",))
+    folder = found_by(tmp_path, test, solver, oracles=("assumptions", "crash"))
+    assert FindingFolder.read(folder).data["class"] == "crash"
+    assert "check-sat-assuming" in (folder / "original.smt2").read_text()
 
 
 def test_the_summary_counts_the_claims() -> None:
