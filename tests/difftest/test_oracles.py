@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,10 +59,18 @@ QUICK = (Stage(5.0, 1.0),)
 
 def run(
     tests: Sequence[GeneratedTest], solvers: Sequence[Solver], out: Path, *oracles: str
-) -> tuple[HuntSummary, list[dict[str, object]]]:
+) -> tuple[HuntSummary, list[dict[str, Any]]]:
     """A hunt without reduction, and the findings' documents."""
     summary = summary_of(hunt(tests, solvers, HuntOptions(out, stages=QUICK, reduction=0.0, oracles=oracles)))
     return summary, [json.loads((r.path / "finding.json").read_text()) for r in summary.findings]
+
+
+def run_one(
+    solvers: Sequence[Solver], out: Path, oracle: str, text: str = TEXT, known: tuple[str, ...] = ()
+) -> tuple[HuntSummary, dict[str, Any]]:
+    """A hunt with one test, and the document of its only finding."""
+    summary, (data,) = run([GeneratedTest(0, text, "by-hand", known=known)], solvers, out, oracle)
+    return summary, data
 
 
 def release(solver: Solver, number: str) -> Solver:
@@ -310,15 +319,10 @@ def test_a_slowdown_counts_only_if_every_measurement_shows_it(
 
 def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_path: Path) -> None:
     liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
-    test = GeneratedTest(0, TEXT, "by-hand")
-    summary, (data,) = run([test], [liar, find_solver("z3")], tmp_path, "model-cross-check")
-    assert (data["class"], data["guilty"], data["key"]) == (
-        "invalid-model",
-        "liar",
-        "invalid-model|liar|Ints",
-    )
-    reported = list(data["evidence"])  # type: ignore[call-overload]
-    assert reported[:3] == [
+    summary, data = run_one([liar, find_solver("z3")], tmp_path, "model-cross-check")
+    assert (data["class"], data["guilty"]) == ("invalid-model", "liar")
+    assert data["key"] == "invalid-model|liar|Ints"
+    assert data["evidence"][:3] == [
         "z3 says unsat to the formula with the model of liar inserted",
         "liar itself says sat to that",
         "cvc5 says unsat to that",
@@ -334,8 +338,7 @@ def test_a_wrong_model_is_found_by_the_other_solver_and_kept(fake: Fake, tmp_pat
 def test_a_model_is_judged_by_a_solver_that_reads_the_test(fake: Fake, tmp_path: Path) -> None:
     liar = fake("say('sat')\nif 'get-model' in text: say('((define-fun x () Int 0))')", "liar")
     deaf = fake("""say('(error "line 1 column 20: unknown sort")')""", "deaf")
-    solvers = [liar, deaf, find_solver("z3")]
-    _, (data,) = run([GeneratedTest(0, TEXT, "by-hand")], solvers, tmp_path, "model-cross-check")
+    _, data = run_one([liar, deaf, find_solver("z3")], tmp_path, "model-cross-check")
     assert (data["class"], data["guilty"]) == ("invalid-model", "liar")
 
 
@@ -364,15 +367,14 @@ def test_a_solver_that_refutes_a_right_model_is_not_taken_at_its_word(fake: Fake
     summary, (data,) = run(tests, [find_solver("z3"), denier], tmp_path, "model-cross-check")
     assert (data["class"], data["guilty"], data["key"]) == ("soundness", "denier", "soundness|denier|Ints")
     assert (len(summary.findings), summary.duplicates, summary.unconfirmed) == (1, 1, 0)
-    reported = list(data["evidence"])  # type: ignore[call-overload]
-    assert reported[0] == "denier says unsat to the formula with the model of z3 inserted"
+    assert data["evidence"][0] == "denier says unsat to the formula with the model of z3 inserted"
     against = "against denier: it says unsat to a formula with the model of z3 inserted, and z3 and cvc5 "
-    assert any(line.startswith(against) for line in reported)
+    assert any(line.startswith(against) for line in data["evidence"])
     folder = summary.findings[0].path
     formula = (folder / "original.smt2").read_text()
     assert "(define-fun x () Int " in formula
     assert (folder / PARENT).read_text() == TEXT
-    assert [entry["name"] for entry in data["solvers"]] == ["z3", "denier", "cvc5"]  # type: ignore[attr-defined]
+    assert [entry["name"] for entry in data["solvers"]] == ["z3", "denier", "cvc5"]
     with Confirmer(expectation_of_finding(folder)) as confirmer:
         assert confirmer.fresh(formula)
         assert not confirmer(TEXT)
@@ -386,9 +388,9 @@ def test_who_refutes_a_model_of_old_that_only_a_third_solver_confirms_is_wrong(
     """Its owner is silent about it; strangers are not."""
     shy = fake("say('unknown' if 'define-fun' in text else 'sat', '((define-fun x () Int 2))')", "shy")
     denier = fake("say('unsat' if 'define-fun' in text else 'unknown')", "denier")
-    summary, (data,) = run([GeneratedTest(0, TEXT, "by-hand")], [shy, denier], tmp_path, "model-cross-check")
+    summary, data = run_one([shy, denier], tmp_path, "model-cross-check")
     assert (data["class"], data["guilty"]) == ("soundness", "denier")
-    assert [entry["name"] for entry in data["solvers"]] == ["denier", "z3", "cvc5"]  # type: ignore[attr-defined]
+    assert [entry["name"] for entry in data["solvers"]] == ["denier", "z3", "cvc5"]
     assert summary.unconfirmed == 0
 
 
@@ -411,11 +413,8 @@ def test_files_are_replayed_with_the_oracles_chosen(fake: Fake, tmp_path: Path) 
 # Who is wrong
 
 
-def culprit(
-    fake_body: str, text: str, fake: Fake, out: Path, known: tuple[str, ...] = ()
-) -> dict[str, object]:
-    test = GeneratedTest(0, text, "by-hand", known=known)
-    _, (data,) = run([test], [fake(fake_body, "accused"), find_solver("z3")], out, "soundness")
+def culprit(fake_body: str, text: str, fake: Fake, out: Path, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    _, data = run_one([fake(fake_body, "accused"), find_solver("z3")], out, "soundness", text, known)
     return data
 
 
@@ -424,14 +423,14 @@ def test_unsat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
     assert data["guilty"] == "accused"
     assert data["key"] == "soundness|accused|Ints"
     assert data["reason"] == "it says unsat, and sat to the same formula with the model of z3 inserted"
-    assert "against accused: " + str(data["reason"]) in data["evidence"]  # type: ignore[operator]
+    assert f"against accused: {data['reason']}" in data["evidence"]
 
 
 def test_unsat_is_refuted_by_third_solvers(fake: Fake, tmp_path: Path) -> None:
     data = culprit("say('unsat')", TEXT, fake, tmp_path)
     assert data["guilty"] == "accused"
-    assert "cvc5" in str(data["reason"])
-    assert re.search("confirms? the model of z3", str(data["reason"]))
+    assert "cvc5" in data["reason"]
+    assert re.search("confirms? the model of z3", data["reason"])
 
 
 def test_sat_is_refuted_by_its_own_words(fake: Fake, tmp_path: Path) -> None:
@@ -454,15 +453,14 @@ def test_a_solver_that_reads_no_scripts_is_not_asked(monkeypatch: pytest.MonkeyP
 def test_sat_is_refuted_by_third_solvers(model: str, fake: Fake, tmp_path: Path) -> None:
     data = culprit(f"say('sat', {model!r})", UNSAT, fake, tmp_path)
     assert data["guilty"] == "accused"
-    assert re.search("refutes? its model|say otherwise", str(data["reason"]))
+    assert re.search("refutes? its model|say otherwise", data["reason"])
 
 
 def test_the_installed_release_says_which_of_two_others_is_wrong(fake: Fake, tmp_path: Path) -> None:
     old = release(fake("say('unsat')", "old"), "4.8.5")
-    test = GeneratedTest(0, TEXT, "by-hand")
-    _, (data,) = run([test], [old, find_solver("cvc5")], tmp_path, "soundness")
+    _, data = run_one([old, find_solver("cvc5")], tmp_path, "soundness")
     assert data["guilty"] == "z3-4.8.5"
-    assert re.fullmatch(r"z3( and \w+)* confirms? the model of cvc5", str(data["reason"]))
+    assert re.fullmatch(r"z3( and \w+)* confirms? the model of cvc5", data["reason"])
 
 
 def install(monkeypatch: pytest.MonkeyPatch, installed: Mapping[str, Solver]) -> None:
@@ -490,11 +488,9 @@ def test_another_release_or_build_of_a_party_does_not_speak_for_it(
     install(monkeypatch, installed)
     word = "unsat" if oracle == "soundness" else "unknown"
     other = fake(f"say('unsat' if 'define-fun' in text else '{word}')", "other")
-    test = GeneratedTest(0, TEXT, "by-hand")
-    _, (data,) = run([test], [party, other], tmp_path, oracle)
+    _, data = run_one([party, other], tmp_path, oracle)
     assert data["guilty"] is None
-    said = f"{family} says sat to"
-    assert any(str(line).startswith(said) for line in data["evidence"])  # type: ignore[attr-defined]
+    assert any(line.startswith(f"{family} says sat to") for line in data["evidence"])
 
 
 def test_another_release_of_the_accused_does_not_outvote_others(
@@ -504,9 +500,8 @@ def test_another_release_of_the_accused_does_not_outvote_others(
     third = replace(fake("say('sat')", "bitwuzla"), spec="bitwuzla", family="bitwuzla")
     installed = {"z3": replace(fake("say('unsat')", "z3"), spec="z3", family="z3"), "bitwuzla": third}
     install(monkeypatch, installed)
-    test = GeneratedTest(0, TEXT, "by-hand")
     old, other = release(fake("say('unsat')", "old"), "4.8.5"), fake("say('sat')", "other")
-    _, (data,) = run([test], [old, other], tmp_path, "soundness")
+    _, data = run_one([old, other], tmp_path, "soundness")
     assert (data["guilty"], data["reason"]) == ("z3-4.8.5", "bitwuzla and other say otherwise")
 
 
@@ -526,12 +521,12 @@ def test_a_disagreement_on_what_solvers_read_differently_takes_their_own_words(
     fake: Fake, tmp_path: Path
 ) -> None:
     text = "(declare-const x Real)(declare-const y Real)(assert (distinct y (^ x 0.0) 1.0))(check-sat)"
-    test = GeneratedTest(0, text, "by-hand")
     old = fake("say('sat', '((define-fun x () Real 0.0) (define-fun y () Real 5.0))')", "old")
+    test = GeneratedTest(0, text, "by-hand")
     summary, _ = run([test], [old, find_solver("z3")], tmp_path / "a", "soundness")
     assert (summary.findings, summary.unconfirmed) == ((), 1)
     turncoat = fake("say('sat' if 'define-fun' in text else 'unsat')", "turncoat")
-    _, (data,) = run([test], [old, turncoat], tmp_path / "b", "soundness")
+    _, data = run_one([old, turncoat], tmp_path / "b", "soundness", text)
     assert data["guilty"] == "turncoat"
 
 
@@ -604,9 +599,9 @@ def test_a_character_that_a_release_cannot_spell_is_not_given_to_it(runner: Runn
 def test_where_nothing_tells_nobody_is_blamed(fake: Fake, tmp_path: Path) -> None:
     odd = "(declare-const x Strange)(assert (= x x))(check-sat)"
     solvers = [fake("say('sat')", "one"), fake("say('unsat')", "two")]
-    _, (data,) = run([GeneratedTest(0, odd, "by-hand")], solvers, tmp_path, "soundness")
+    _, data = run_one(solvers, tmp_path, "soundness", odd)
     assert data["guilty"] is None
-    assert any("cannot be checked by other solvers" in line for line in data["evidence"])  # type: ignore[attr-defined]
+    assert any("cannot be checked by other solvers" in line for line in data["evidence"])
 
 
 def test_a_runner_serves_the_probes_of_all_oracles(runner: Runner) -> None:
