@@ -279,9 +279,13 @@ def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: st
     assert fold(FoundKey(key, "", True), ["soundness|a|Ints", known]) == (known if folds else key)
 
 
-def test_a_key_has_one_release() -> None:
+def test_a_key_has_one_release_and_a_hunt_counts_under_none() -> None:
     key = "soundness|z3|Ints|div"
-    assert refined(refined(key, "fixed in 4.8.9"), "since 4.8.7") == f"{key}|since 4.8.7"
+    made = refined(refined(key, "fixed in 4.8.9"), "since 4.8.7")
+    assert made == f"{key}|since 4.8.7"
+    assert fold(FoundKey("soundness|z3|Ints+Reals|div", "", False), [made]) != made
+    assert fold(FoundKey(key, "", True), [made]) == key
+    assert fold(FoundKey(made, "", True), [key]) == made
 
 
 def test_many_keys_are_compared_in_little_time() -> None:

@@ -16,7 +16,6 @@ from difftest import HuntOptions, ReleaseNotFound, Solver, Stage, hunt
 from difftest.campaign import book
 from difftest.triage import splitting
 from difftest.triage.bisect import bisect
-from difftest.triage.key import FoundKey, fold, refined
 from difftest.triage.release_search import BisectReport, State
 from difftest.triage.splitting import SplitReport, edges_of, split
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
@@ -203,12 +202,3 @@ def test_the_edges_are_the_neighbours_of_what_is_affected() -> None:
     assert edges_of(report) == {"4": affected, "5": affected, "2": free, "6": free}
     newest = BisectReport("z3", "4", "original.smt2", "4", True, "5", None, states[3:5])
     assert edges_of(newest) == {"4": affected, "5": affected}
-
-
-def test_a_hunt_does_not_count_under_a_key_that_releases_made() -> None:
-    plain = "invalid-model|z3|Ints|div"
-    made = refined(plain, "since 4.8.7")
-    assert made == f"{plain}|since 4.8.7"
-    assert fold(FoundKey("invalid-model|z3|Ints+Reals|div", "", False), [made]) != made
-    assert fold(FoundKey(plain, "", True), [made]) == plain
-    assert fold(FoundKey(made, "", True), [plain]) == made
