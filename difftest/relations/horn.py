@@ -39,6 +39,9 @@ def clauses_of(case: Case) -> tuple[list[Declaration], list[Clause]]:
     if any(command.name in RECURSIVE for command in case.state.commands):
         # No function may satisfy them, as (g x) = 1 + (g x). Then every formula is unsatisfiable.
         raise NotCheckable("recursive definitions")
+    if case.state.is_overloaded:
+        # The predicates get new names by their names.
+        raise NotCheckable("an overloaded function")
     try:
         return symbols, read_clauses(case.state.terms, set(symbols))
     except NotHorn as problem:

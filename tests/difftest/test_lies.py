@@ -202,6 +202,13 @@ def test_a_definition_that_no_function_satisfies_is_no_contradiction(relation: s
     assert tried(fake("say('unsat')", "z3-liar"), plain, relation)[0]
 
 
+@pytest.mark.parametrize("relation", ["horn", "fixedpoint"])
+def test_overloaded_predicates_are_not_judged(relation: str) -> None:
+    text = """(declare-fun p (Int) Bool)(declare-fun p (Real) Bool)
+(assert (p 1))(assert (=> (p 1.0) false))(check-sat)"""
+    assert tried(find_solver("z3"), text, relation) == ([], {"an overloaded function": 1})
+
+
 def test_what_is_not_horn_is_not_judged() -> None:
     text = "(declare-fun p (Int) Bool)(assert (forall ((x Int)) (or (p x) (p (+ x 1)))))(check-sat)"
     assert tried(find_solver("z3"), text, "horn") == ([], {"no Horn clauses": 1})
