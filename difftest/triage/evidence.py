@@ -6,7 +6,7 @@ evidence that points at one solver decides. All that was found is kept, a senten
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from base.errors import ExhumeError
@@ -67,6 +67,21 @@ def those(names: Sequence[str], verb: str) -> str:
     ('z3 refutes', 'z3 and cvc5 refute')
     """
     return f"{' and '.join(names)} {verb}{'s' * (len(names) == 1)}"
+
+
+def on_the_model(
+    owner: Solver, judges: Sequence[Solver], thirds: Sequence[Solver], said: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """The third solvers that confirm the model of ``owner``, and those that refute it as the ``judges`` do,
+    by what is ``said`` to the formula with that inserted.
+
+    Another release or build of a party says nothing for it: it may have the same fault.
+    """
+    theirs = {judge.kin for judge in judges}
+    answers = [(third, said.get(third.name)) for third in thirds]
+    confirm = [third.name for third, answer in answers if answer == "sat" and third.kin != owner.kin]
+    refute = [third.name for third, answer in answers if answer == "unsat" and third.kin not in theirs]
+    return confirm, refute
 
 
 def third_solvers(seen: Observation, parties: Iterable[str], others: Sequence[Solver]) -> Iterator[Solver]:

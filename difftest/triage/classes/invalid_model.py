@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difftest.models.cross_check import CrossCheck, answer_to
 from difftest.triage.classes.base import FindingClass, Hearing
-from difftest.triage.evidence import Evidence, third_solvers, those
+from difftest.triage.evidence import Evidence, on_the_model, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from solvers.report_form import Kind
 from solvers.specs import Solver
@@ -61,10 +61,7 @@ def _decide(
     found: Evidence, owner: Solver, judge: Solver, asked: tuple[Solver, ...], said: dict[str, str]
 ) -> None:
     """Who is wrong about a model of ``owner`` that ``judge`` refutes, by what was ``said`` to it."""
-    thirds = [solver for solver in asked[1:] if solver.name in said]
-    # Another release or build of a party says nothing for it: it may have the same fault.
-    refute = [t.name for t in thirds if said[t.name] == "unsat" and t.kin != judge.kin]
-    confirm = [t.name for t in thirds if said[t.name] == "sat" and t.kin != owner.kin]
+    confirm, refute = on_the_model(owner, [judge], asked[1:], said)
     if said.get(owner.name) == "unsat":
         found.blame(owner.name, "it says unsat to the formula with its own model inserted")
     elif refute and not confirm:

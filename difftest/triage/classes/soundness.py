@@ -30,7 +30,7 @@ from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
 from difftest.oracles.soundness import outvoted
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
-from difftest.triage.evidence import Evidence, third_solvers, those
+from difftest.triage.evidence import Evidence, on_the_model, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from smtlib.commands import RECURSIVE
 from smtlib.mentions import theories_in
@@ -235,11 +235,7 @@ class _Disagreement(Hearing):
         if cross_check.answers.get(owner.name) == "unsat":
             reason = "it says sat, and unsat to the same formula with its own model inserted"
             self.found.blame(owner.name, reason)
-        said = [(third, cross_check.answers.get(third.name)) for third in thirds]
-        # Another release or build of a party says nothing for it: it may have the same fault.
-        theirs = {judge.kin for judge in judges}
-        confirmed = [third.name for third, word in said if word == "sat" and third.kin != owner.kin]
-        refuted = [third.name for third, word in said if word == "unsat" and third.kin not in theirs]
+        confirmed, refuted = on_the_model(owner, judges, thirds, cross_check.answers)
         if confirmed and not refuted:
             for judge in judges:
                 self.found.blame(judge.name, f"{those(confirmed, 'confirm')} the model of {owner.name}")
@@ -257,7 +253,7 @@ class _Disagreement(Hearing):
             if answer is None:
                 continue
             self.found.note(f"{third.name} says {answer}")
-            # As above: another release or build of a party says nothing for it.
+            # Another release or build of a party says nothing for it: it may have the same fault.
             spoken = {self.seen.solver(name).kin for name, word in said.items() if word == answer}
             if third.kin not in spoken:
                 everyone[third.name] = answer
