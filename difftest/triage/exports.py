@@ -62,24 +62,11 @@ def to_sarif(campaign: Path, found: Sequence[FindingFolder], refused: Sequence[s
     classes = sorted(named.values(), key=lambda one: (one.rank, one.name))
     places = {one.name: place for place, one in enumerate(classes)}
     rules = [
-        {
-            "id": one.name,
-            "name": "".join(word.capitalize() for word in one.name.split("-")),
-            "shortDescription": {"text": f"{one.name.replace('-', ' ')} of an SMT solver"},
-            "defaultConfiguration": {"level": one.level},
-        }
-        for one in classes
+        _sarif_rule(one.name, f"{one.name.replace('-', ' ')} of an SMT solver", one.level) for one in classes
     ]
     results = [_sarif_result(folder, campaign, places) for folder in worst_first(found)]
     if refused:
-        rules.append(
-            {
-                "id": REFUSED,
-                "name": REFUSED.capitalize(),
-                "shortDescription": {"text": REFUSED_FILE},
-                "defaultConfiguration": {"level": "error"},
-            }
-        )
+        rules.append(_sarif_rule(REFUSED, REFUSED_FILE, "error"))
         results += [_sarif_refused(file, len(classes)) for file in refused]
     driver = {"name": "exhume", "version": VERSION, "semanticVersion": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -87,16 +74,29 @@ def to_sarif(campaign: Path, found: Sequence[FindingFolder], refused: Sequence[s
     return json.dumps(log, indent=2) + "\n"
 
 
+def _sarif_rule(name: str, about: str, level: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in name.split("-")),
+        "shortDescription": {"text": about},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _sarif_location(address: str, lines: int) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(address)},
+            "region": {"startLine": 1, "endLine": lines},
+        }
+    }
+
+
 def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, int]) -> dict[str, Any]:
     data = folder.data
     name = str(data["class"])
     lines = printable(folder.reproduction[1]).count("\n") + 1
-    location: dict[str, Any] = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": quote(_address(folder, campaign))},
-            "region": {"startLine": 1, "endLine": lines},
-        }
-    }
+    location = _sarif_location(_address(folder, campaign), lines)
     if place := folder.accused.get("location"):
         location["logicalLocations"] = [{"fullyQualifiedName": printable(str(place))}]
     text = "\n\n".join(filter(None, (title_of(folder), folder.reason, *folder.evidence)))
@@ -121,13 +121,12 @@ def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, in
 def _sarif_refused(file: str, place: int) -> dict[str, Any]:
     # The file's own path if it is in the working folder: an address has to be relative.
     named = Path(file).relative_to(Path.cwd()) if Path(file).is_relative_to(Path.cwd()) else Path(file).name
-    physical = {"artifactLocation": {"uri": quote(str(named))}, "region": {"startLine": 1, "endLine": 1}}
     return {
         "ruleId": REFUSED,
         "ruleIndex": place,
         "level": "error",
         "message": {"text": f"{REFUSED_FILE}: {printable(file)}"},
-        "locations": [{"physicalLocation": physical}],
+        "locations": [_sarif_location(str(named), 1)],
         "partialFingerprints": {FINGERPRINT: _digest(f"{REFUSED}|{file}")},
     }
 
