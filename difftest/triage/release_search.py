@@ -108,7 +108,7 @@ def subject_of(text: str, name: str, expected: Expectation, solver: Solver | Non
     """The search for ``expected`` in a formula, which the file ``name`` holds, by releases of ``solver`` (the
     accused one, if it is not given).
     """
-    solver = solver or accused(expected)
+    solver = solver or searched_solver(expected)
     look = functools.partial(try_formula, text, expected, solver)
     return Subject(solver.name, solver.family, release_of(solver), name, text, look)
 
@@ -342,7 +342,7 @@ def _known_releases(family: str) -> tuple[str, ...]:
     return releases
 
 
-def accused(expected: Expectation) -> Solver:
+def searched_solver(expected: Expectation) -> Solver:
     """The solver to search: the culprit, else the only one that is a release of its own."""
     for solver in expected.solvers:
         if solver.name == expected.culprit:

@@ -36,7 +36,7 @@ from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder
 from difftest.triage.key import refined
 from difftest.triage.kinds import State
 from difftest.triage.reduce import reduce
-from difftest.triage.release_search import BisectReport, accused, search, subject_of, try_formula
+from difftest.triage.release_search import BisectReport, search, searched_solver, subject_of, try_formula
 from difftest.triage.settle import settle
 from difftest.triage.store import duplicates_of, note_duplicate, read_findings, write_finding
 from difftest.triage.triggers import Trigger, read_triggers
@@ -118,7 +118,7 @@ class _Splitter:
         self._oracles = [str(found.data.get("oracle") or "")]
         self._seed = int(found.test.get("seed") or 0)
         self._expected = expectation_of_finding(folder)
-        self._solver = accused(self._expected)
+        self._solver = searched_solver(self._expected)
 
     def place(self, trigger: Trigger) -> str:
         """Where a test belongs."""
