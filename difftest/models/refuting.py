@@ -217,18 +217,14 @@ class Refuter:
         name = _head(args[0])
         return self._truth(name == "false") if name in ("true", "false") else None
 
-    def _and(self, term: Term, args: tuple[Term, ...]) -> Term:
-        return self._joined_formulas("and", args, True)
-
-    def _or(self, term: Term, args: tuple[Term, ...]) -> Term:
-        return self._joined_formulas("or", args, False)
-
-    def _joined_formulas(self, name: str, args: Sequence[Term], neutral: bool) -> Term:
-        neutral_term, other = self._truth(neutral), self._truth(not neutral)
-        kept = [arg for arg in dict.fromkeys(args) if arg is not neutral_term]
+    def _connected(self, term: Term, args: tuple[Term, ...]) -> Term:
+        """A conjunction or disjunction: each part once, without what is neutral there."""
+        is_and = _head(term) == "and"
+        neutral, other = self._truth(is_and), self._truth(not is_and)
+        kept = [arg for arg in dict.fromkeys(args) if arg is not neutral]
         if other in kept or not kept:
-            return other if kept else neutral_term
-        return kept[0] if len(kept) == 1 else self._apply(name, BOOL, *kept)
+            return other if kept else neutral
+        return kept[0] if len(kept) == 1 else self._apply(term.name, BOOL, *kept)
 
     def _implies(self, term: Term, args: tuple[Term, ...]) -> Term | None:
         if _head(args[-1]) == "true" or any(_head(arg) == "false" for arg in args[:-1]):
@@ -393,8 +389,8 @@ _Form = Callable[[Refuter, Term, tuple[Term, ...]], "Term | None"]
 
 _FORMS: dict[str, _Form] = {
     "not": Refuter._not,
-    "and": Refuter._and,
-    "or": Refuter._or,
+    "and": Refuter._connected,
+    "or": Refuter._connected,
     "=>": Refuter._implies,
     "=": Refuter._equal,
     "distinct": Refuter._distinct,
