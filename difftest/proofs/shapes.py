@@ -14,7 +14,7 @@ from smtlib.commands import print_declaration
 from smtlib.printer import print_term
 from smtlib.scanner import lexemes
 from smtlib.sorts import BOOL
-from smtlib.terms import Declaration, Kind, Term, postorder, rewrite
+from smtlib.terms import Declaration, Kind, Term, postorder, substitute
 
 LOGIC = "(set-logic ALL)\n"
 DEPTHS = (2, 4, 1_000_000)
@@ -76,12 +76,8 @@ def _closed(reader: TermReader, roots: list[Term]) -> list[Term]:
         return closed
     if any(not fixed.isdisjoint(term.bound) for term in postorder(closed)):
         raise NotExpressible("a variable that is free and bound")
-    constants = {variable: Declaration(variable.name, (), variable.sort) for variable in fixed}
-
-    def fix(term: Term, args: tuple[Term, ...]) -> Term | None:
-        return table.symbol(constants[term]) if term in constants else None
-
-    return [rewrite(table, root, fix) for root in closed]
+    constants = {variable: table.symbol(Declaration(variable.name, (), variable.sort)) for variable in fixed}
+    return [substitute(table, root, constants) for root in closed]
 
 
 def _levels(roots: Sequence[Term], deepest: int) -> dict[Term, int]:

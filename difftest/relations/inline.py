@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from difftest.relations.base import Case, Claim, Relation, Rule
 from smtlib.checker import Definition
 from smtlib.mentions import theories_in
 from smtlib.printer import print_term, sort_text
-from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite
+from smtlib.terms import Declaration, Kind, Term, TermTable, postorder, rewrite, substitute
 
 INLINED = "The second script has the bodies of definitions in the place of their names."
 NAMED = "The second script has a name for a term of the first."
@@ -24,10 +23,6 @@ def _inlined(table: TermTable, root: Term, definitions: dict[Declaration, Defini
         return found.applied(table, args)
 
     return rewrite(table, root, change)
-
-
-def _replaced(term: Term, name: Term, old: Term, args: tuple[Term, ...]) -> Term | None:
-    return name if old is term else None
 
 
 def _claims(case: Case) -> Iterator[Claim]:
@@ -59,7 +54,7 @@ def _claims(case: Case) -> Iterator[Claim]:
         sort, text = sort_text(chosen.sort), print_term(chosen)
         defines = only_defines or case.salt % 2 == 0
         name = table.symbol(Declaration(_NAME, (), chosen.sort))
-        asserted = [print_term(rewrite(table, root, partial(_replaced, chosen, name))) for root in roots]
+        asserted = [print_term(substitute(table, root, {chosen: name})) for root in roots]
         line = f"(define-fun {_NAME} () {sort} {text})" if defines else f"(declare-const {_NAME} {sort})"
         equation = [] if defines else [f"(= {_NAME} {text})"]
         yield Claim((case.text([*asserted, *equation], head=[*case.head, line]),), Rule.SAME, NAMED)
