@@ -16,7 +16,7 @@ import pytest
 
 import difftest.campaign.executor as executor
 import difftest.triage.reduce as reduction_module
-from difftest import HuntOptions, Limits, Solver, Stage, find_solver, hunt
+from difftest import Limits, Solver, Stage, find_solver
 from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._passes import Passes
@@ -36,7 +36,7 @@ from smtlib.scanner import lexemes
 from solvers.errors import RunnerLost, SolverMissing
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from tests.difftest.hunts import found_by, summary_of
+from tests.difftest.hunts import found_by
 from tests.shell import shell_solver
 
 TEXT = """; a comment
@@ -212,14 +212,13 @@ def test_a_file_is_reduced_beside_itself(tmp_path: Path) -> None:
 
 
 def test_a_reduction_resumes_from_what_the_key_of_a_hunt_left(make_test: Make, tmp_path: Path) -> None:
-    options = HuntOptions(tmp_path, stages=(Stage(2.0, 1.0),), reduction=30.0)
     crasher = shell_solver(tmp_path, "fake", CRASHER)
-    (record,) = summary_of(hunt([make_test(TEXT)], [crasher], options)).findings
-    quick = (record.path / "reduced.smt2").read_text()
+    folder = found_by(tmp_path, make_test(TEXT), crasher, reduction=30.0)
+    quick = (folder / "reduced.smt2").read_text()
     assert "(div " in quick and len(quick) < len(TEXT) / 2
     # It was seen with forked solvers only, so reports show the original until a reduction has confirmed it.
-    assert not FindingFolder.read(record.path).is_reduced
-    left = reduce(record.path, seconds=0.0, ddsmt=False)
+    assert not FindingFolder.read(folder).is_reduced
+    left = reduce(folder, seconds=0.0, ddsmt=False)
     assert len(left.text) <= len(quick) and left.confirmed
 
 
@@ -234,10 +233,9 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
         return FoundKey(candidate.key, text, True)
 
     monkeypatch.setattr(executor, "key_of", key)
-    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), reduction=2.0)
     crasher = shell_solver(tmp_path, "fake", CRASHER)
-    (record,) = summary_of(hunt([make_test(TEXT)], [crasher], options)).findings
-    took = json.loads((record.path / "finding.json").read_text())["solvers"][0]["seconds"]
+    folder = found_by(tmp_path, make_test(TEXT), crasher, stages=(Stage(5.0, 1.0),), reduction=2.0)
+    took = json.loads((folder / "finding.json").read_text())["solvers"][0]["seconds"]
     ((trial, whole),) = given
     assert whole == 2.0
     assert trial == pytest.approx(0.2 + 4 * took, abs=0.01)
