@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import folder, releases
+from apifuzz.running import releases
 from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description
 from apifuzz.running.setup import Setup
@@ -16,7 +16,7 @@ from difftest.errors import DifftestError
 from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
 from solvers.specs import Solver
-from tests.apifuzz.filing import file_finding
+from tests.apifuzz.filing import file_finding, without_versions
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
@@ -36,14 +36,11 @@ def finding(path: Path, fault: Fault, script: str | None = SCRIPT, setup: Setup 
 def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     """Plant releases, an installed one among them."""
 
-    def missing(spec: str) -> None:
-        raise DifftestError(spec)
-
     def make(modules: dict[int, str]) -> list[str]:
         fetched = plant_releases(tmp_path, monkeypatch, modules)
         installed = Solver("bitwuzla==0.5.0", "bitwuzla", "bitwuzla", ("true",))
         monkeypatch.setattr(releases, "find_solver", lambda spec: installed)
-        monkeypatch.setattr(folder, "find_solver", missing)
+        without_versions(monkeypatch)
         return fetched
 
     return make

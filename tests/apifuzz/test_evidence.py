@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import z3
 
-from apifuzz.running import describing, evidence, folder
+from apifuzz.running import describing, evidence
 from apifuzz.running.evidence import weigh
 from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description
@@ -21,7 +21,7 @@ from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
 from difftest.triage.store import read_findings, update_finding
-from tests.apifuzz.filing import file_finding
+from tests.apifuzz.filing import file_finding, missing, without_versions
 
 CALLS = read_trace(
     """exhume-trace 1 cvc5 1
@@ -63,10 +63,6 @@ def hear(monkeypatch: pytest.MonkeyPatch, said: dict[str, RunResult | None], pla
 
     monkeypatch.setattr(evidence, "_replay", replay)
     monkeypatch.setattr(evidence, "find_solver", missing)
-
-
-def missing(spec: str) -> None:
-    raise DifftestError(spec)
 
 
 def test_one_solver_alone_is_the_one() -> None:
@@ -208,7 +204,7 @@ def test_evidence_stands_in_the_finding_and_its_report(tmp_path: Path) -> None:
 def test_titles_say_what_goes_wrong_in_which_call(
     solver: str, fault: Fault, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     path = file_finding(tmp_path, fault, CALLS, Setup(solver))
     found = FindingFolder.read(path)
     # What the options of a program are is not known.
@@ -222,7 +218,7 @@ def test_titles_say_what_goes_wrong_in_which_call(
 
 
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     path = file_finding(tmp_path, reported("rejected", "assert", "no"), CALLS, Setup("z3"))
     data = json.loads((path / "finding.json").read_text())
     for name in ("solvers", "guilty", "reason", "evidence"):
@@ -240,7 +236,7 @@ def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pyte
 def test_the_language_is_that_of_the_file_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     fault = Fault("crash", "check-sat", "SIGSEGV in check-sat")
     script, formula = {"script.py": "import z3\n"}, {"formula.smt2": "(check-sat)\n"}
     for number, (files, shows, file, language) in enumerate(
@@ -260,7 +256,7 @@ def test_the_language_is_that_of_the_file_that_is_shown(
 
 
 def test_text_comes_first_where_it_shows_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     files = {"script.py": "import z3\n", "formula.smt2": "(set-option :auto_config false)\n(check-sat)\n"}
     fault = Fault("crash", "check-sat", "SIGSEGV in check-sat")
     for shows in (False, True):

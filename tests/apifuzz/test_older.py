@@ -7,21 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from apifuzz.running import describing, folder, releases
+from apifuzz.running import describing, releases
 from apifuzz.running.describing import describe
-from apifuzz.running.faults import Fault, reported
+from apifuzz.running.faults import reported
 from apifuzz.running.findings import Description
 from apifuzz.running.releases import ask_older
-from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
-from difftest.errors import DifftestError
 from difftest.triage import release_search
 from difftest.triage.evidence import Evidence
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
 from solvers.specs import Solver
-from tests.apifuzz.filing import file_finding
+from tests.apifuzz.filing import Programmed, file_finding, without_versions
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 
 OWN = 8
@@ -145,30 +143,20 @@ def test_without_a_network_one_line_says_so(plant: Plant, monkeypatch: pytest.Mo
 TRACE = read_trace("exhume-trace 1 bitwuzla 1\n1 new\n2 make-sort Bool\nreturn s1\n")
 
 
-class _Programmed(Runner):
-    """Has the program at once."""
-
-    def program(self, trace: str, fault: Fault, limits: object = None) -> str | None:
-        return PROGRAM
-
-
 def described(setup: Setup, culprit: str | None, monkeypatch: pytest.MonkeyPatch) -> Description:
     monkeypatch.setattr(describing, "weigh", lambda *args: Evidence(culprit))
     monkeypatch.setattr(describing, "text_shows", lambda *args: False)
-    with _Programmed(setup) as runner:
+    with Programmed(setup, PROGRAM) as runner:
         return describe(runner, TRACE, FAULT)
 
 
 def test_a_report_says_which_releases_show_it(
     plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(spec: str) -> None:
-        raise DifftestError(spec)
-
     plant({number: RAISES if number >= 5 else GOES for number in range(10)})
     texts = described(Setup("bitwuzla"), "bitwuzla", monkeypatch)
     assert texts.facts["guilty"] == "bitwuzla"
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     path = file_finding(tmp_path, FAULT, TRACE, Setup("bitwuzla"), texts)
     report = (path / "report.md").read_text()
     assert (

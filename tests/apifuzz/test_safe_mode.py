@@ -9,12 +9,11 @@ import pytest
 from apifuzz.running import describing
 from apifuzz.running.describing import describe
 from apifuzz.running.faults import CRASH, Fault, reported
-from apifuzz.running.runs import Runner
 from apifuzz.running.safe_mode import ask_safe_mode
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.triage.evidence import Evidence
-from tests.apifuzz.filing import file_finding
+from tests.apifuzz.filing import Programmed, file_finding
 
 DIES = Fault(CRASH, "check-sat", "SIGSEGV in check-sat", None, "SIGSEGV")
 PROGRAM = """import os, signal, cvc5
@@ -39,15 +38,6 @@ REFUSES = "Fatal error in option parsing: expert option fp-exp cannot be set in 
 def test_the_program_is_run_in_safe_mode(fault: Fault, option: str, stands: bool, refuses: str) -> None:
     safe = ask_safe_mode(fault, PROGRAM.format(option=option))
     assert safe == {"safe_mode": stands, "safe_mode_refuses": refuses}
-
-
-class _Programmed(Runner):
-    """Has the program, or none, at once."""
-
-    text: str | None = None
-
-    def program(self, trace: str, fault: Fault, limits: object = None) -> str | None:
-        return self.text
 
 
 @pytest.mark.parametrize(
@@ -80,10 +70,9 @@ def test_what_is_known_of_safe_mode_stands_in_the_report(
 
     monkeypatch.setattr(describing, "weigh", lambda *args: Evidence("cvc5" if words else "z3"))
     monkeypatch.setattr(describing, "text_shows", text_shows)
-    monkeypatch.setattr(_Programmed, "text", program)
     setup = Setup(*solvers)
     trace = read_trace(f"exhume-trace 1 {setup.solver} 1\n1 new\n2 make-sort Bool\nreturn s1\n")
-    with _Programmed(setup) as runner:
+    with Programmed(setup, program) as runner:
         texts = describe(runner, trace, DIES, older=False)
     assert tried[1:] == [asked] * bool(asked)
     report = (file_finding(tmp_path, DIES, trace, setup, texts) / "report.md").read_text("utf-8")

@@ -13,16 +13,14 @@ from apifuzz.engines import make_engine
 from apifuzz.programs.ending import leak_of
 from apifuzz.programs.programs import dressed, programs
 from apifuzz.programs.talking import is_whole
-from apifuzz.running import folder
 from apifuzz.running.faults import Fault, reported
 from apifuzz.running.findings import Description
 from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
-from difftest.errors import DifftestError
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
-from tests.apifuzz.filing import file_finding
+from tests.apifuzz.filing import file_finding, without_versions
 
 SOLVER = Path(__file__).with_name("little_solver.py")
 COMMAND = shlex.join([sys.executable, "-I", str(SOLVER)])
@@ -140,10 +138,7 @@ def test_where_an_answer_ends() -> None:
 
 
 def test_a_report_names_the_command_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(spec: str) -> None:
-        raise DifftestError(spec)
-
-    monkeypatch.setattr(folder, "find_solver", missing)
+    without_versions(monkeypatch)
     trace = read_trace(TRACE.format(solver="little", name="f"))
     calls = "v1 = Solver(['x'])\nv1.ask('(check-sat-assuming (p))')  # raises Ended: x\n"
     fault = reported("crash", "check-sat-assuming", "the solver ended (SIGSEGV)")
