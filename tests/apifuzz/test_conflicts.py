@@ -9,11 +9,6 @@ from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-import cvc5
-import pytest
-
-from apifuzz.engines import profile as profiles
-from apifuzz.engines.profile import profile
 from apifuzz.interface import Option, OptionKind
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
@@ -79,34 +74,3 @@ def test_solvers_are_tried_in_processes() -> None:
         script.Conflict((("c", "no"),), "c is never no"),
         script.Conflict((("a", "true"), ("b", "2")), "a with b"),
     ]
-
-
-KEPT = [c for c in profile("cvc5").conflicts if c.other_value != "HO_*"]
-"""Those that show at any check; what is said of functions as values shows with some formulas only."""
-
-
-@pytest.mark.parametrize("kept", KEPT, ids=lambda c: f"{c.option}={c.value} {c.other}={c.other_value}")
-def test_cvc5_does_not_take_what_its_profile_keeps_apart(kept: profiles.Conflict) -> None:
-    for one in _some(kept.option, kept.value):
-        for other in _some(kept.other, kept.other_value):
-            solver = cvc5.Solver(cvc5.TermManager())
-            solver.setOption("incremental", "true")
-            if kept.other != "logic":
-                solver.setLogic("QF_BV")
-            for name, value in ((kept.option, one), (kept.other, other)):
-                if name == "logic":
-                    solver.setLogic(value)
-                else:
-                    solver.setOption(name, value)
-            with pytest.raises(RuntimeError):
-                solver.checkSat()
-
-
-def _some(name: str, value: str) -> list[str]:
-    """Values that the profile's pattern stands for."""
-    if name == "logic":
-        return {"!QF_*": ["ALL", "UFBV"], "!QF_BV": ["ALL", "QF_AUFBV"]}.get(value, [value])
-    if value != "*":
-        return [value]
-    info = cvc5.Solver(cvc5.TermManager()).getOptionInfo(name)
-    return [mode for mode in info["modes"] if mode != info["default"]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cvc5
 import pytest
 
 from apifuzz import calls
 from apifuzz.engines.cvc5.engine import Cvc5Engine
 from apifuzz.engines.cvc5.options import describe_options, is_harmless
-from apifuzz.engines.profile import profile
+from apifuzz.engines.profile import Conflict, profile
 from apifuzz.interface import OptionKind, Unsupported
 
 
@@ -83,25 +85,36 @@ def test_what_the_logic_does_not_allow_is_refused() -> None:
     engine.perform(calls.SetOption("bool-to-bv", "all"))
 
 
-@pytest.mark.parametrize("conflict", profile("cvc5").conflicts, ids=lambda c: f"{c.option} {c.other}")
-def test_conflicts_are_those_of_the_solver(conflict: object) -> None:
+@pytest.mark.parametrize("kept", profile("cvc5").conflicts, ids=lambda c: f"{c.option} {c.other}")
+def test_conflicts_are_those_of_the_solver(kept: Conflict) -> None:
     """Each conflict of the profile is one: cvc5 says no when it is asked all the same."""
-    from apifuzz.engines.profile import Conflict
+    for one, other in itertools.product(_some(kept.option, kept.value), _some(kept.other, kept.other_value)):
+        manager = cvc5.TermManager()
+        solver = cvc5.Solver(manager)
+        solver.setOption("incremental", "true")
+        if kept.other != "logic":
+            solver.setLogic("QF_BV")
+        for name, value in ((kept.option, one), (kept.other, other)):
+            if name == "logic":
+                solver.setLogic(value)
+            else:
+                solver.setOption(name, value)
+        if kept.other_value == "HO_*":
+            # Others show at any check; what is said of functions as values shows with some formulas only.
+            eight = manager.mkBitVectorSort(8)
+            x, f = manager.mkConst(eight, "x"), manager.mkConst(manager.mkFunctionSort(eight, eight), "f")
+            applied = manager.mkTerm(cvc5.Kind.APPLY_UF, f, x)
+            solver.assertFormula(manager.mkTerm(cvc5.Kind.BITVECTOR_ULT, applied, x))
+        with pytest.raises(RuntimeError):
+            solver.checkSat()
 
-    assert isinstance(conflict, Conflict)
-    manager = cvc5.TermManager()
-    solver = cvc5.Solver(manager)
-    settings = {conflict.option: conflict.value, conflict.other: conflict.other_value}
-    logic = {"!QF_*": "ALL", "!QF_BV": "ALL", "HO_*": "HO_ALL"}.get(settings.pop("logic", ""), "ALL")
-    with pytest.raises(RuntimeError):
-        for name, value in settings.items():
-            if value == "*":
-                info = solver.getOptionInfo(name)
-                value = next(v for v in info["modes"] if v != info["default"] and is_harmless(name, v))
-            solver.setOption(name, value)
-        solver.setLogic(logic)
-        eight = manager.mkBitVectorSort(8)
-        x, y = manager.mkConst(eight, "x"), manager.mkConst(manager.mkFunctionSort(eight, eight), "f")
-        applied = manager.mkTerm(cvc5.Kind.APPLY_UF, y, x)
-        solver.assertFormula(manager.mkTerm(cvc5.Kind.BITVECTOR_ULT, applied, x))
-        solver.checkSat()
+
+def _some(name: str, value: str) -> list[str]:
+    """Values that the profile's pattern stands for."""
+    if name == "logic":
+        logics = {"!QF_*": ["ALL", "UFBV"], "!QF_BV": ["ALL", "QF_AUFBV"], "HO_*": ["HO_ALL"]}
+        return logics[value]
+    if value != "*":
+        return [value]
+    info = cvc5.Solver(cvc5.TermManager()).getOptionInfo(name)
+    return [mode for mode in info["modes"] if mode != info["default"]]
