@@ -1,4 +1,4 @@
-"""Engines with what tests want of them in few words."""
+"""Engines with what tests want of them in few words, and runs that are drawn."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from apifuzz import calls
+from apifuzz.driving import generate
 from apifuzz.engine import Engine
 from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, HeadKind, TermKind
+from apifuzz.run import Ending, Settings
 from smtlib import BOOL, Sort
+
+
+def drawn(engine: Engine, seed: int, settings: Settings) -> tuple[str, Ending]:
+    """The trace of a run that is drawn, and how the run ended."""
+    pieces: list[str] = []
+    ending = generate(engine, settings, seed, pieces.append)
+    return "".join(pieces), ending
 
 
 class EngineKit:

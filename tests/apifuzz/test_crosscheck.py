@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apifuzz import calls
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Around, Witness
@@ -25,6 +25,7 @@ from apifuzz.interface import (
 from apifuzz.model import default_model
 from apifuzz.run import Ending, Settings
 from apifuzz.trace import read_trace
+from tests.apifuzz.kits import drawn
 
 TRACE = """exhume-trace 1 bitwuzla 1
 1 new
@@ -215,13 +216,11 @@ def test_the_first_draws_as_it_does_alone() -> None:
 
 
 def test_a_run_of_two_repeats_on_one() -> None:
-    text: list[str] = []
     settings = Settings(("FixedSizeBitVectors",), False, False, calls=60)
     for seed in range(5):
-        text.clear()
-        both = generate(CrossCheck(solver(), solver()), settings, seed, text.append)
+        text, both = drawn(CrossCheck(solver(), solver()), seed, settings)
         assert (both.kind, both.detail) == ("done", "")
-        alone = replay(solver(), read_trace("".join(text)))
+        alone = replay(solver(), read_trace(text))
         assert (alone.kind, alone.answers) == ("done", both.answers)
 
 

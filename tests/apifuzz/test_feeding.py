@@ -9,7 +9,7 @@ import pytest
 
 from apifuzz import calls
 from apifuzz.chance import Chance
-from apifuzz.driving import generate, new_run, replay
+from apifuzz.driving import new_run, replay
 from apifuzz.engine import Engine
 from apifuzz.engines import make_engine
 from apifuzz.engines.crosscheck import CrossCheck
@@ -18,11 +18,12 @@ from apifuzz.feeding import making
 from apifuzz.feeding.terms import FedTerm, Feed
 from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.operators import known_theories
-from apifuzz.run import Ending, Run, Settings, Statistics
+from apifuzz.run import Run, Settings, Statistics
 from apifuzz.scope import Scope
 from apifuzz.trace import TraceError, read_trace
 from smtlib import Signature, Sort, check_script, print_term, read_script
 from smtlib.environment import has_parameters
+from tests.apifuzz.kits import drawn
 
 PLAIN = """
 (declare-sort U 0)
@@ -225,12 +226,6 @@ def test_sorts_of_fields_that_are_none_get_a_reason(sort: str) -> None:
     trace += f"3 declare-datatypes (D1 (P0) (c (f {sort})))\nreturn s2\n"
     with pytest.raises(TraceError, match="line 5: "):
         replay(TextEngine(()), read_trace(trace))
-
-
-def drawn(engine: Engine, seed: int, settings: Settings) -> tuple[str, Ending]:
-    lines: list[str] = []
-    ending = generate(engine, settings, seed, lines.append)
-    return "".join(lines), ending
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz import trace as traces
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines import make_engine
 from apifuzz.minimise import files, session
 from apifuzz.minimise.files import MinimisingOptions, TraceFile, _reduce_script, minimise_file
@@ -40,6 +40,7 @@ from apifuzz.running.question import at_once
 from apifuzz.running.runs import RUN_LIMITS, Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
+from tests.apifuzz import kits
 from tests.apifuzz.filing import file_finding
 
 HERE = Path(__file__).resolve().parent
@@ -72,14 +73,8 @@ def small() -> Trace:
 
 def drawn(seed: int, calls: int = 150) -> Trace:
     """The trace of a run of the engine that prints."""
-    text: list[str] = []
-    generate(
-        make_engine("smtlib"),
-        Settings(("Core", "FixedSizeBitVectors"), False, False, calls=calls),
-        seed,
-        text.append,
-    )
-    return read_trace("".join(text))
+    settings = Settings(("Core", "FixedSizeBitVectors"), False, False, calls=calls)
+    return read_trace(kits.drawn(make_engine("smtlib"), seed, settings)[0])
 
 
 def shows(wrong: Callable[[Trace], bool]) -> Callable[[Sequence[Trace]], int | None]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines.text import TextEngine
 from apifuzz.run import Settings, Statistics
 from apifuzz.trace import TraceError, read_trace
+from tests.apifuzz.kits import drawn
 
 MODULE = '''
 import sys
@@ -41,20 +43,25 @@ ACTIONS = actions_in(sys.modules[__name__])
 '''
 
 
-def test_a_call_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The new call is one of the engine that prints."""
     (tmp_path / "plan_of_test.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(TextEngine, "plan", "plan_of_test")
+    yield
+    sys.modules.pop("plan_of_test")
+
+
+def test_a_call_is_one_class() -> None:
     total = Statistics()
     for seed in range(4):
-        pieces: list[str] = []
-        ending = generate(TextEngine(), Settings(), seed, pieces.append)
-        again = replay(TextEngine(), read_trace("".join(pieces)))
+        text, ending = drawn(TextEngine(), seed, Settings())
+        again = replay(TextEngine(), read_trace(text))
         assert ending.kind == again.kind == "done"
         assert ending.statistics.tried == again.statistics.tried + ending.statistics.refused
         total.add(ending.statistics)
     assert total.tried["smtlib:stir"] > 4
-    sys.modules.pop("plan_of_test")
 
 
 @pytest.mark.parametrize(
@@ -67,17 +74,11 @@ def test_a_call_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("smtlib:stir t1", "error", "line 6: smtlib:stir: 3 arguments expected, found 1"),
     ],
 )
-def test_its_arguments_are_checked(
-    line: str, kind: str, detail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "plan_of_test.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(TextEngine, "plan", "plan_of_test")
+def test_its_arguments_are_checked(line: str, kind: str, detail: str) -> None:
     text = f"exhume-trace 1 smtlib 1\n1 new\n2 make-sort Bool\nreturn s1\n3 make-constant s1 p\n4 {line}\n"
     try:
         ending = replay(TextEngine(), read_trace(text))
         found = (ending.kind, ending.detail)
     except TraceError as error:
         found = ("error", str(error))
-    sys.modules.pop("plan_of_test")
     assert found == (kind, detail)

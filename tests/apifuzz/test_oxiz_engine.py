@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("oxiz", reason="oxiz is an extra of exhume and not installed")
 
 from apifuzz import calls
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engine import Engine
 from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
@@ -36,7 +36,7 @@ from smtlib.sorts import ROUNDING_MODE, STRING, array, bit_vector, floating_poin
 from solvers.oxiz import driver
 from solvers.running.crash_places import crash_place
 from tests.apifuzz.counting import api_functions, calls_counted
-from tests.apifuzz.kits import EngineKit
+from tests.apifuzz.kits import EngineKit, drawn
 
 B4, B8, HALF = bit_vector(4), bit_vector(8), floating_point(5, 11)
 SAMPLES = (BOOL, INT, REAL, B4, B8, STRING, ROUNDING_MODE, HALF, array(INT, B4))
@@ -341,22 +341,13 @@ def test_a_closed_level_of_an_optimizer_leaves_its_assertions() -> None:
     assert ending.detail == "oxiz answers sat to what is unsat after a level was closed"
 
 
-def run(seed: int) -> tuple[Ending, str]:
-    lines: list[str] = []
-    ending = generate(Witness(OxizEngine()), Settings(calls=100), seed, lines.append)
-    return ending, "".join(lines)
-
-
 def test_runs_reach_most_of_the_interface_and_replay_to_the_same() -> None:
     with calls_counted("oxiz") as called:
-        runs = [run(seed) for seed in SEEDS]
+        runs = [drawn(Witness(OxizEngine()), seed, Settings(calls=100)) for seed in range(12)]
     assert len(called) >= 100
-    for ending, text in runs[:3]:
+    for text, ending in runs[:3]:
         again = replay(Witness(OxizEngine()), read_trace(text))
         assert (again.kind, again.detail, again.answers) == (ending.kind, ending.detail, ending.answers)
-
-
-SEEDS = range(12)
 
 
 def test_a_panic_is_a_crash_at_its_place_unless_that_is_a_crate_of_another_project() -> None:

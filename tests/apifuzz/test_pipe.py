@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from apifuzz import calls
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines import EngineMissing, make_engine
 from apifuzz.engines.abilities import Abilities, abilities_of
 from apifuzz.engines.around import Witness
@@ -36,6 +36,7 @@ from base.documents import from_document, to_document
 from smtlib import BOOL, Kind
 from solvers.errors import EnvironmentProblem
 from solvers.running.conversation import Conversation
+from tests.apifuzz.kits import drawn
 from tests.sizes import size
 from tests.solvers.test_conversation import talk
 
@@ -305,10 +306,9 @@ def test_what_is_assumed_gets_a_constant_of_its_own_in_a_sibling_too(command: st
 
 
 def test_a_solver_of_booleans_alone_is_given_terms(command: str) -> None:
-    lines: list[str] = []
-    ending = generate(PipeEngine("little", command), Settings(calls=100), 1, lines.append)
+    text, ending = drawn(PipeEngine("little", command), 1, Settings(calls=100))
     assert ending.statistics.states["terms"] > 10
-    assert any(" assert t" in line for line in lines)
+    assert " assert t" in text
 
 
 def conversing(program: str) -> PipeEngine:
@@ -399,11 +399,8 @@ def test_runs_with_real_solvers(program: str, arguments: str) -> None:
     answers = []
     settings = Settings(theories=("Core", "FixedSizeBitVectors"), calls=80)
     for seed in range(size(1, 2)):
-        lines: list[str] = []
-        ending = generate(Witness(make_engine(spec)), settings, seed, lines.append)
+        text, ending = drawn(Witness(make_engine(spec)), seed, settings)
         assert ending.kind == "done", f"seed {seed}: {ending.detail}"
         answers += ending.answers
-        again: list[str] = []
-        generate(Witness(make_engine(spec)), settings, seed, again.append)
-        assert again == lines
+        assert drawn(Witness(make_engine(spec)), seed, settings)[0] == text
     assert {"sat", "unsat"} & set(answers)

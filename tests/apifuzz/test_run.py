@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from apifuzz.chance import Chance
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
     Answer,
@@ -31,6 +31,7 @@ from apifuzz.operators import operators_for
 from apifuzz.run import Ending, Settings, Statistics
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from smtlib import Sort
+from tests.apifuzz import kits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,9 +60,7 @@ class Answering(TextEngine):
 def drawn(
     seed: int, engine: TextEngine | None = None, settings: Settings | None = None
 ) -> tuple[str, Ending]:
-    pieces: list[str] = []
-    ending = generate(engine or Answering(), settings or Settings(), seed, pieces.append)
-    return "".join(pieces), ending
+    return kits.drawn(engine or Answering(), seed, settings or Settings())
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -13,25 +13,20 @@ from pathlib import Path
 import cvc5
 import pytest
 
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.engines.text import TextEngine, translate
 from apifuzz.interface import Capabilities, Feature, Unsupported
 from apifuzz.run import Settings
-from apifuzz.trace import TraceError, print_trace, read_trace
+from apifuzz.trace import TraceError, read_trace
 from difftest import Limits, Solver, find_solver
 from smtlib import check_script, read_script
 from solvers.running.process import Supervisor
+from tests.apifuzz.kits import drawn
 
 MILLISECONDS = 200
-
-
-def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextEngine:
-    engine = TextEngine(families)
-    assert generate(engine, Settings(calls=calls), seed, lambda text: None).kind == "done"
-    return engine
 
 
 @pytest.mark.slow
@@ -39,7 +34,9 @@ def drawn(families: tuple[str, ...], seed: int, calls: int = 200) -> TextEngine:
 @pytest.mark.few(2)
 def test_our_own_checker_takes_every_run(families: tuple[str, ...]) -> None:
     for seed in range(30):
-        script = check_script(read_script(drawn(families, seed).script()))
+        engine = TextEngine(families)
+        assert drawn(engine, seed, Settings())[1].kind == "done"
+        script = check_script(read_script(engine.script()))
         assert [(seed, str(error)) for error in script.errors] == []
 
 
@@ -124,7 +121,7 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
     refused = []
     for seed in range(25):
         engine = Plain(("z3", "cvc5") if other else (solver,))
-        generate(engine, Settings(calls=120), seed, lambda text: None)
+        drawn(engine, seed, Settings(calls=120))
         errors = [
             line for line in ask(understood(engine)).splitlines() if "error" in line or "unsupported" in line
         ]
@@ -136,15 +133,15 @@ def test_real_solvers_take_the_runs(solver: str, ask: Callable[[str], str], othe
 def test_what_is_asked_after_an_answer_is_printed_as_if_there_were_one() -> None:
     tried: Counter[str] = Counter()
     for seed in range(30):
-        engine, lines = TextEngine(), list[str]()
-        ending = generate(engine, Settings(calls=150), seed, lines.append)
+        engine = TextEngine()
+        text, ending = drawn(engine, seed, Settings(calls=150))
         tried.update(ending.statistics.tried)
         # Nobody answered.
         assert set(ending.statistics.answers) <= {"unknown"}
         assert "(set-option :produce-unsat-cores true)" in engine.commands[:5]
         again: list[str] = []
-        replay(TextEngine(), read_trace("".join(lines)), again.append)
-        assert print_trace(read_trace("".join(again))) == print_trace(read_trace("".join(lines)))
+        replay(TextEngine(), read_trace(text), again.append)
+        assert read_trace("".join(again)) == read_trace(text)
     assert min(tried[name] for name in ("get-value", "print-model", "unsat-core", "unsat-assumptions")) > 3
 
 
@@ -154,7 +151,7 @@ def test_beside_a_printer_the_solver_is_asked_what_it_can_be_asked() -> None:
         for seed in range(4):
             both = Witness(CrossCheck(*map(make_engine, engines)))
             settings = Settings(("Core", "FixedSizeBitVectors"), quantifiers=False, options=False, calls=150)
-            ending = generate(both, settings, seed, lambda text: None)
+            ending = drawn(both, seed, settings)[1]
             assert (ending.kind, ending.detail) == ("done", "")
             assert ending.statistics.answers["sat"] + ending.statistics.answers["unsat"]
             tried.update(ending.statistics.tried)

@@ -10,7 +10,7 @@ import pytest
 import z3
 
 from apifuzz.chance import Chance
-from apifuzz.driving import generate, replay
+from apifuzz.driving import replay
 from apifuzz.engines.around import Witness
 from apifuzz.engines.profile import profile
 from apifuzz.engines.z3.actions import ACTIONS, draw_tactic
@@ -22,6 +22,7 @@ from apifuzz.run import Ending, Settings
 from apifuzz.running.faults import reported
 from apifuzz.trace import Trace, TraceError, read_trace
 from tests.apifuzz.counting import api_functions, calls_counted
+from tests.apifuzz.kits import drawn
 from tests.sizes import size
 
 pytestmark = pytest.mark.usefixtures("own_context_only")
@@ -100,10 +101,8 @@ def repeat(*calls: str, seed: int = 0) -> Ending:
     return replay(Z3Engine(), trace(*calls, seed=seed))
 
 
-def run(seed: int, calls: int = 120) -> tuple[Ending, str]:
-    lines: list[str] = []
-    ending = generate(Witness(Z3Engine()), Settings(calls=calls), seed, lines.append)
-    return ending, "".join(lines)
+def run(seed: int) -> tuple[str, Ending]:
+    return drawn(Witness(Z3Engine()), seed, Settings(calls=80))
 
 
 # Every action
@@ -470,13 +469,12 @@ def test_exceptions_of_z3_become_the_interfaces() -> None:
 
 @pytest.mark.parametrize("seed", range(20, 20 + size(6, 12)))
 @pytest.mark.few(3)
-def test_runs_end_well_and_replay_to_the_same_trace(seed: int) -> None:
-    ending, text = run(seed, 80)
+def test_runs_end_well_and_are_the_same_each_time(seed: int) -> None:
+    text, ending = run(seed)
     assert ending.kind == "done", ending.detail
-    again: list[str] = []
-    repeated = replay(Witness(Z3Engine()), read_trace(text), again.append)
+    repeated = replay(Witness(Z3Engine()), read_trace(text))
     assert (repeated.kind, repeated.answers) == ("done", ending.answers)
-    assert run(seed, 80)[1] == text
+    assert run(seed)[0] == text
 
 
 def test_a_dozen_runs_reach_a_third_of_what_z3_offers() -> None:
@@ -484,7 +482,7 @@ def test_a_dozen_runs_reach_a_third_of_what_z3_offers() -> None:
     assert len(functions) > 600
     with calls_counted("z3") as called:
         for seed in range(20, 32):
-            run(seed, 80)
+            run(seed)
         for name, arguments in CALLS.items():
             repeat(f"{name} {arguments}")
     assert called <= set(functions)
