@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from apifuzz import calls
 from apifuzz.driving import generate
 from apifuzz.engine import Engine
-from apifuzz.interface import Answer, ApiSort, ApiTerm, Head, HeadKind, TermKind
+from apifuzz.interface import APPLY, Answer, ApiSort, ApiTerm, Head, HeadKind, TermKind
 from apifuzz.run import Ending, Settings
-from smtlib import BOOL, Sort
+from smtlib import BOOL, Sort, make_sort
 
 
 def drawn(engine: Engine, seed: int, settings: Settings) -> tuple[str, Ending]:
@@ -70,11 +70,25 @@ class EngineKit:
         call = calls.MakeTerm(self.sort(sort), head, args)
         return self.keep(sort, self.perform(call), TermKind.TERM, head, args)
 
+    def function(self, name: str, *sorts: Sort) -> ApiTerm:
+        *params, result = map(self.sort, sorts)
+        handle = self.perform(calls.MakeFunction(name, params, result))
+        return self.keep(make_sort("->", (), sorts), handle, TermKind.FUNCTION)
+
+    def apply(self, function: ApiTerm, *args: ApiTerm) -> ApiTerm:
+        return self.make(APPLY, function.sort.sort.args[-1], function, *args)
+
+    def binder(self, binder: str, sort: Sort, variables: Sequence[ApiTerm], body: ApiTerm) -> ApiTerm:
+        return self.keep(sort, self.perform(calls.MakeBinder(self.sort(sort), binder, variables, body)))
+
     def term(self, name: str, sort: Sort, *args: ApiTerm, indices: tuple[int, ...] = ()) -> ApiTerm:
         return self.make(Head(HeadKind.OPERATOR, name, indices), sort, *args)
 
     def equal(self, one: ApiTerm, other: ApiTerm) -> ApiTerm:
         return self.term("=", BOOL, one, other)
+
+    def no(self, term: ApiTerm) -> ApiTerm:
+        return self.term("not", BOOL, term)
 
     def check(self, *formulas: ApiTerm) -> Answer:
         for formula in formulas:

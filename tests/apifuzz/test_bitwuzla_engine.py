@@ -285,7 +285,7 @@ def test_cores_assumptions_and_values() -> None:
     engine.perform(calls.Assert(p))
     engine.perform(calls.Pop(1))
     assert engine.stack.terms == [q, below]
-    not_q = kit.term("not", BOOL, q)
+    not_q = kit.no(q)
     assert engine.perform(calls.CheckSatAssuming([r, not_q])) is Answer.UNSAT
     assert engine.perform(calls.UnsatAssumptions()) == [not_q]
     assert engine.perform(calls.UnsatCore()) == [q]
@@ -331,7 +331,7 @@ def test_reset_keeps_terms_and_options() -> None:
     kit = Kit("produce-models")
     p = kit.constant(BOOL, "p")
     for clear in (calls.Reset(), calls.ResetAssertions()):
-        kit.perform(calls.Assert(kit.term("not", BOOL, p)))
+        kit.perform(calls.Assert(kit.no(p)))
         kit.perform(calls.Push(1))
         assert kit.perform(calls.CheckSatAssuming([p])) is Answer.UNSAT
         kit.perform(clear)

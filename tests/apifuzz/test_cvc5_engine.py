@@ -311,19 +311,10 @@ def test_a_sort_of_another_name_sake_is_another_sort() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_quantifiers_with_and_without_annotations(seed: int) -> None:
     kit = Kit(seed=seed)
-    own = kit.sort(INT)
-    function = kit.perform(calls.MakeFunction("f", [own], own))
-    f = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), function, TermKind.FUNCTION)
-    x = kit.variable(INT)
-    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, x)
-    body = kit.term(">", BOOL, applied, x)
-    whole = kit.perform(calls.MakeBinder(kit.sort(BOOL), "forall", [x], body))
-    term = ApiTerm(0, kit.sort(BOOL), whole, TermKind.TERM)
+    f, x, one = kit.function("f", INT, INT), kit.variable(INT), kit.value(INT, "1")
+    term = kit.binder("forall", BOOL, [x], kit.term(">", BOOL, kit.apply(f, x), x))
     kit.perform(calls.ReadBack(term))
-    less = kit.term(
-        "<", BOOL, kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1")), kit.value(INT, "1")
-    )
-    assert kit.check(term, less) is not Answer.SAT
+    assert kit.check(term, kit.term("<", BOOL, kit.apply(f, one), one)) is not Answer.SAT
 
 
 def test_definitions_hold_here_and_in_a_sibling() -> None:
@@ -332,9 +323,8 @@ def test_definitions_hold_here_and_in_a_sibling() -> None:
         x, one = kit.variable(INT), kit.value(INT, "1")
         body = kit.term("+", INT, x, one)
         handle = kit.perform(calls.DefineFunction("inc", [x], kit.sort(INT), body))
-        inc = ApiTerm(0, kit.sort(make_sort("->", (), (INT, INT))), handle, TermKind.FUNCTION)
-        applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, inc, one)
-        wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "2"))
+        inc = kit.keep(make_sort("->", (), (INT, INT)), handle, TermKind.FUNCTION)
+        wrong = kit.term("distinct", BOOL, kit.apply(inc, one), kit.value(INT, "2"))
         sibling = kit.engine.sibling()
         sibling.perform(calls.Assert(wrong))
         assert sibling.perform(calls.CheckSat()) is Answer.UNSAT
@@ -347,27 +337,20 @@ def test_definitions_hold_here_and_in_a_sibling() -> None:
 
 def test_recursive_definitions_hold_in_a_sibling() -> None:
     kit = Kit()
-    own = kit.sort(INT)
-    functions = kit.sort(make_sort("->", (), (INT, INT)))
-    f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
-    x = kit.variable(INT)
-    kit.perform(calls.DefineRecursive(f, [x], own, kit.value(INT, "7")))
-    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
+    f, x, seven = kit.function("f", INT, INT), kit.variable(INT), kit.value(INT, "7")
+    kit.perform(calls.DefineRecursive(f, [x], seven.sort, seven))
     sibling = kit.engine.sibling()
-    sibling.perform(calls.Assert(kit.term("distinct", BOOL, applied, kit.value(INT, "7"))))
+    sibling.perform(calls.Assert(kit.term("distinct", BOOL, kit.apply(f, kit.value(INT, "1")), seven)))
     assert sibling.perform(calls.CheckSat()) is Answer.UNSAT
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_recursive_definitions_outlive_levels_and_resets(seed: int) -> None:
     kit = Kit(seed=seed)
-    own = kit.sort(INT)
-    functions = kit.sort(make_sort("->", (), (INT, INT)))
-    f = ApiTerm(0, functions, kit.perform(calls.MakeFunction("f", [own], own)), TermKind.FUNCTION)
+    f, x, seven = kit.function("f", INT, INT), kit.variable(INT), kit.value(INT, "7")
     kit.perform(calls.Push(1))
-    kit.perform(calls.DefineRecursive(f, [kit.variable(INT)], own, kit.value(INT, "7")))
-    applied = kit.make(Head(HeadKind.APPLY, "apply"), INT, f, kit.value(INT, "1"))
-    wrong = kit.term("distinct", BOOL, applied, kit.value(INT, "7"))
+    kit.perform(calls.DefineRecursive(f, [x], seven.sort, seven))
+    wrong = kit.term("distinct", BOOL, kit.apply(f, kit.value(INT, "1")), seven)
     kit.perform(calls.Pop(1))
     assert kit.check(wrong) is Answer.UNSAT
     kit.perform(calls.ResetAssertions())
@@ -435,12 +418,10 @@ def test_errors_that_are_known_are_listed_with_their_reports() -> None:
 
 def test_an_application_of_a_lambda_reads_back(kit: Kit) -> None:
     x = kit.variable(BOOL)
-    function = ApiTerm(
-        0, kit.sort(BOOL), kit.perform(calls.MakeBinder(None, "lambda", [x], x)), TermKind.TERM
-    )
+    function = kit.binder("lambda", make_sort("->", (), (BOOL, BOOL)), [x], x)
     for seed in range(4):
         kit.engine.random.seed(seed)
-        kit.perform(calls.ReadBack(kit.make(Head(HeadKind.APPLY, ""), BOOL, function, kit.constant(BOOL))))
+        kit.perform(calls.ReadBack(kit.apply(function, kit.constant(BOOL))))
 
 
 def test_terms_that_read_alike() -> None:
@@ -487,7 +468,7 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     )
     assert str(y.handle) in engine.perform(calls.PrintModel())
     engine.perform(calls.ResetAssertions())
-    neither = kit.term("not", BOOL, x)
+    neither = kit.no(x)
     assert kit.check(positive, x, neither) is Answer.UNSAT
     assert set(map(id, engine.perform(calls.UnsatCore()))) == {id(x), id(neither)}
     engine.perform(calls.ResetAssertions())
@@ -498,19 +479,14 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
 @pytest.mark.parametrize("recursive", [False, True])
 def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool) -> None:
     engine = kit.engine
-    integer, zero = kit.sort(INT), kit.value(INT, "0")
-    function = engine.perform(calls.MakeFunction("f", [integer, integer, integer], integer))
-    declared = ApiTerm(0, kit.sort(make_sort("->", (), (INT,) * 4)), function, TermKind.FUNCTION)
+    zero, function = kit.value(INT, "0"), kit.function("f", INT, INT, INT, INT)
     variables = [kit.variable(INT) for _ in range(3)]
     if recursive:
-        definition = declared
-        engine.perform(calls.DefineRecursive(declared, variables, integer, zero))
+        engine.perform(calls.DefineRecursive(function, variables, zero.sort, zero))
     else:
-        defined = engine.perform(calls.DefineFunction("f", variables, integer, zero))
-        definition = ApiTerm(0, declared.sort, defined, TermKind.FUNCTION)
-    negative = kit.term(
-        "<", BOOL, kit.make(Head(HeadKind.APPLY, ""), INT, definition, zero, zero, zero), zero
-    )
+        defined = engine.perform(calls.DefineFunction("f", variables, zero.sort, zero))
+        function = kit.keep(function.sort.sort, defined, TermKind.FUNCTION)
+    negative = kit.term("<", BOOL, kit.apply(function, zero, zero, zero), zero)
     assert kit.check(negative) is Answer.UNSAT
     assert engine.perform(calls.UnsatCore()) == [negative]
     # What has the function somewhere below is no definition.
@@ -521,7 +497,7 @@ def test_a_core_may_name_definitions_but_nothing_else(kit: Kit, recursive: bool)
 
 def test_a_core_of_assumptions_is_not_requested_after_a_simplification(kit: Kit) -> None:
     x = kit.constant(BOOL)
-    never = kit.term("and", BOOL, x, kit.term("not", BOOL, x))
+    never = kit.term("and", BOOL, x, kit.no(x))
     engine = kit.engine
     assert engine.perform(calls.CheckSatAssuming([never])) is Answer.UNSAT
     engine.perform(calls.Simplify(x))
@@ -556,7 +532,7 @@ def test_what_is_declared_after_an_answer_leaves_it() -> None:
 def test_levels(kit: Kit) -> None:
     x = kit.constant(BOOL)
     kit.perform(calls.Push(2))
-    assert kit.check(x, kit.term("not", BOOL, x)) is Answer.UNSAT
+    assert kit.check(x, kit.no(x)) is Answer.UNSAT
     kit.perform(calls.Pop(1))
     assert kit.perform(calls.CheckSat()) is Answer.SAT
     with pytest.raises(Rejected, match="pop"):
@@ -570,7 +546,7 @@ def test_reset_keeps_what_was_set(kit: Kit) -> None:
         kit.check(x)
         kit.perform(calls.Reset())
         assert kit.engine.session.logic == "HO_ALL"
-        assert kit.check(kit.term("not", BOOL, x)) is Answer.SAT
+        assert kit.check(kit.no(x)) is Answer.SAT
         assert kit.perform(calls.GetValue([x]))
 
 

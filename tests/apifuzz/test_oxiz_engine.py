@@ -241,7 +241,7 @@ def test_boolean_assertions_are_given_as_text_now_and_then(monkeypatch: pytest.M
         p = kit.constant(BOOL, "a b")
         less = kit.term("bvult", BOOL, kit.value(B4, "#b0001"), kit.value(B4, "#b0010"))
         formula = kit.term("and", BOOL, p, less)
-        assert kit.check(formula, kit.term("not", BOOL, p)) is Answer.UNSAT
+        assert kit.check(formula, kit.no(p)) is Answer.UNSAT
     assert given >= {"assert", "read", "check"}
     assert kit.engine.session.text(less.handle) == "(bvult #b0001 #b0010)"
     # Of other constants oxiz would take the names for Boolean ones.

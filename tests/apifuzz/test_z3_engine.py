@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
 
 import pytest
 import z3
@@ -15,7 +14,6 @@ from apifuzz.engines.z3.engine import Z3Engine
 from apifuzz.engines.z3.session import HeldTerm, Session, _spares, keep_spare
 from apifuzz.engines.z3.solving import KINDS
 from apifuzz.interface import (
-    APPLY,
     Answer,
     ApiSort,
     ApiTerm,
@@ -29,7 +27,7 @@ from apifuzz.interface import (
     TermKind,
     Unsupported,
 )
-from smtlib import BOOL, INT, REAL, Sort, default_theories, make_sort
+from smtlib import BOOL, INT, REAL, default_theories, make_sort
 from smtlib.sorts import array, bit_vector, floating_point
 from tests.apifuzz.kits import EngineKit
 
@@ -40,20 +38,6 @@ SEEDS = range(12)
 
 class Kit(EngineKit):
     makes = Z3Engine
-
-    def function(self, name: str, *sorts: Sort) -> ApiTerm:
-        made = [self.sort(s) for s in sorts]
-        handle = self.perform(calls.MakeFunction(name, made[:-1], made[-1]))
-        return self.keep(make_sort("->", (), sorts), handle, TermKind.FUNCTION)
-
-    def apply(self, function: ApiTerm, *args: ApiTerm) -> ApiTerm:
-        return self.make(APPLY, function.sort.sort.args[-1], function, *args)
-
-    def no(self, term: ApiTerm) -> ApiTerm:
-        return self.term("not", BOOL, term)
-
-    def binder(self, binder: str, sort: Sort, variables: Sequence[ApiTerm], body: ApiTerm) -> ApiTerm:
-        return self.keep(sort, self.perform(calls.MakeBinder(self.sort(sort), binder, variables, body)))
 
     def answer(self, *formulas: ApiTerm) -> Answer:
         """The answer to these formulas as assumptions of a second instance."""
@@ -150,28 +134,14 @@ def test_datatypes_and_their_members(seed: int) -> None:
     sorts = [make_sort("Tree"), make_sort("Kids")]
     for sort, handle in zip(sorts, kit.perform(calls.DeclareDatatypes([tree, kids])), strict=True):
         kit.perform(calls.InspectSort(ApiSort(1, sort, handle)))
-    head = Head(HeadKind.CONSTRUCTOR, "leaf", (), sorts[0])
-    leaf = kit.keep(sorts[0], kit.perform(calls.MakeTerm(kit.sort(sorts[0]), head, [])))
-    node = kit.keep(
-        sorts[0],
-        kit.perform(
-            calls.MakeTerm(
-                kit.sort(sorts[0]),
-                Head(HeadKind.CONSTRUCTOR, "node", (), sorts[0]),
-                [leaf, kit.constant(sorts[1], "k")],
-            )
-        ),
-    )
-    left = kit.perform(
-        calls.MakeTerm(kit.sort(sorts[0]), Head(HeadKind.SELECTOR, "left", (), sorts[0]), [node])
-    )
-    updated = kit.perform(
-        calls.MakeTerm(kit.sort(sorts[0]), Head(HeadKind.UPDATER, "left", (), sorts[0]), [node, node])
-    )
-    tester = kit.perform(calls.MakeTerm(kit.sort(BOOL), Head(HeadKind.TESTER, "node", (), sorts[0]), [node]))
-    assert kit.is_valid(kit.keep(BOOL, tester))
-    assert kit.is_valid(kit.equal(kit.keep(sorts[0], left), leaf))
-    assert kit.is_valid(kit.no(kit.equal(kit.keep(sorts[0], updated), node)))
+    leaf = kit.make(Head(HeadKind.CONSTRUCTOR, "leaf", (), sorts[0]), sorts[0])
+    some = kit.constant(sorts[1], "k")
+    node = kit.make(Head(HeadKind.CONSTRUCTOR, "node", (), sorts[0]), sorts[0], leaf, some)
+    left = kit.make(Head(HeadKind.SELECTOR, "left", (), sorts[0]), sorts[0], node)
+    updated = kit.make(Head(HeadKind.UPDATER, "left", (), sorts[0]), sorts[0], node, node)
+    assert kit.is_valid(kit.make(Head(HeadKind.TESTER, "node", (), sorts[0]), BOOL, node))
+    assert kit.is_valid(kit.equal(left, leaf))
+    assert kit.is_valid(kit.no(kit.equal(updated, node)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -182,17 +152,10 @@ def test_parametric_datatypes_are_instantiated(seed: int) -> None:
     own = ApiSort(1, over, kit.perform(calls.MakeSort(over, [kit.sort(INT)])))
     kit.perform(calls.InspectSort(own))
     assert not own.handle.eq(handle)
-    made = kit.perform(
-        calls.MakeTerm(
-            kit.sort(over),
-            Head(HeadKind.CONSTRUCTOR, "cons1", (), over),
-            [kit.value(INT, "3"), kit.constant(over, "l")],
-        )
-    )
-    first = kit.perform(
-        calls.MakeTerm(kit.sort(INT), Head(HeadKind.SELECTOR, "hd", (), over), [kit.keep(over, made)])
-    )
-    assert kit.is_valid(kit.equal(kit.keep(INT, first), kit.value(INT, "3")))
+    three, rest = kit.value(INT, "3"), kit.constant(over, "l")
+    made = kit.make(Head(HeadKind.CONSTRUCTOR, "cons1", (), over), over, three, rest)
+    first = kit.make(Head(HeadKind.SELECTOR, "hd", (), over), INT, made)
+    assert kit.is_valid(kit.equal(first, three))
     with pytest.raises(Unsupported, match="one at a time"):
         kit.perform(calls.DeclareDatatypes([LIST, LIST]))
 
@@ -206,9 +169,7 @@ def test_a_constructor_is_applied_to_a_datatype_twice() -> None:
     handle = kit.perform(calls.DeclareDatatypes([datatype]))[0]
     argument = ApiSort(0, make_sort("D", (), ()), handle)
     kit.perform(calls.DeclareSort("U", 2))
-    made = kit.perform(
-        calls.MakeSort(make_sort("U", (), (argument.sort, argument.sort)), [argument, argument])
-    )
+    made = kit.perform(calls.MakeSort(make_sort("U", (), (argument.sort,) * 2), [argument, argument]))
     assert made.name() == "U"
 
 
