@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apifuzz.interface import DatatypeSpec, Field, FieldSort, MadeSort
@@ -32,8 +32,7 @@ class Datatypes:
     """Declared datatypes by name; members by sort."""
 
     def __init__(self) -> None:
-        self._declared: dict[str, tuple[tuple[Sort, ...], tuple[Constructor, ...]]] = {}
-        """Parameters and constructors."""
+        self._declared: dict[str, Datatype] = {}
         self._instances: dict[Sort, tuple[Constructor, ...]] = {}
 
     def __bool__(self) -> bool:
@@ -45,16 +44,9 @@ class Datatypes:
         Raises :class:`TraceError` where a field's sort is unknown or a datatype has no finite value.
         """
         require_values(group)
-        sorts = [make_sort(s.name, (), tuple(map(parameter, s.parameters))) for s in group]
-        for spec, own in zip(group, sorts, strict=True):
-            by_name = {s.name: sort for s, sort in zip(group, sorts, strict=True)}
-            by_name |= {p: parameter(p) for p in spec.parameters}
-            constructors = tuple(
-                Constructor(name, tuple((f.name, _field_sort(f, by_name)) for f in fields))
-                for name, fields in spec.constructors
-            )
-            self._declared[spec.name] = own.args, constructors
-        return sorts
+        datatypes = as_datatypes(group, lambda name: name)
+        self._declared |= {datatype.name: datatype for datatype in datatypes}
+        return [datatype.sort for datatype in datatypes]
 
     def withdraw(self, group: Sequence[DatatypeSpec]) -> None:
         """Forget a group that the solver did not take."""
@@ -65,35 +57,43 @@ class Datatypes:
         """The constructors of a datatype sort; none where the sort is no datatype."""
         found = self._instances.get(sort)
         if found is None:
-            if sort.name not in self._declared:
+            datatype = self._declared.get(sort.name)
+            if datatype is None:
                 return ()
-            params, constructors = self._declared[sort.name]
-            bindings = dict(zip(params, sort.args, strict=True))
+            bindings = dict(zip(datatype.params, sort.args, strict=True))
             found = self._instances[sort] = tuple(
-                Constructor(c.name, tuple((name, instantiate(s, bindings)) for name, s in c.fields))
-                for c in constructors
+                Constructor(
+                    constructor.declaration.name,
+                    tuple((s.name, instantiate(s.result, bindings)) for s in constructor.selectors),
+                )
+                for constructor in datatype.constructors
             )
         return found
 
 
 def _field_sort(field: Field, by_name: dict[str, Sort]) -> Sort:
     try:
-        return sort_of_field(field.sort, by_name)
+        return _sort_of(field.sort, by_name)
     except (KeyError, SortError):
         text = str(field.sort)[:60]
         raise TraceError(f"unknown sort {text} of the field {field.name[:60]}") from None
 
 
-def sort_of_field(sort: FieldSort, by_name: Mapping[str, Sort]) -> Sort:
+def _sort_of(sort: FieldSort, by_name: Mapping[str, Sort]) -> Sort:
     """The sort, over parameters; ``by_name``: these and the datatypes of the group. KeyError for others."""
     if isinstance(sort, MadeSort):
-        return make_sort(sort.name, (), tuple([sort_of_field(arg, by_name) for arg in sort.args]))
+        return make_sort(sort.name, (), tuple([_sort_of(arg, by_name) for arg in sort.args]))
     return by_name[sort] if isinstance(sort, str) else sort.sort
 
 
-def as_datatypes(group: Sequence[DatatypeSpec]) -> list[Datatype]:
-    """The group as ``smtlib`` has datatypes, with names as SMT-LIB writes them."""
-    names = tuple(quote_symbol(spec.name) for spec in group)
+def as_datatypes(
+    group: Sequence[DatatypeSpec], written: Callable[[str], str] = quote_symbol
+) -> list[Datatype]:
+    """The group as ``smtlib`` has datatypes, with names as they are ``written``: as SMT-LIB writes them.
+
+    Raises :class:`TraceError` where a field's sort is unknown.
+    """
+    names = tuple(written(spec.name) for spec in group)
     own = {
         spec.name: make_sort(name, (), tuple(map(parameter, spec.parameters)))
         for spec, name in zip(group, names, strict=True)
@@ -104,13 +104,12 @@ def as_datatypes(group: Sequence[DatatypeSpec]) -> list[Datatype]:
         constructors = []
         for name, fields in spec.constructors:
             selectors = tuple(
-                Declaration(quote_symbol(f.name), (sort,), sort_of_field(f.sort, by_name), "selector")
-                for f in fields
+                Declaration(written(f.name), (sort,), _field_sort(f, by_name), "selector") for f in fields
             )
             params = tuple(selector.result for selector in selectors)
-            declaration = Declaration(quote_symbol(name), params, sort, "constructor")
+            declaration = Declaration(written(name), params, sort, "constructor")
             constructors.append(Declared(declaration, selectors))
-        made.append(Datatype(quote_symbol(spec.name), sort.args, tuple(constructors), names))
+        made.append(Datatype(sort.name, sort.args, tuple(constructors), names))
     return made
 
 
