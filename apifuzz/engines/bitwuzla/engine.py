@@ -134,8 +134,6 @@ class BitwuzlaEngine(TableEngine):
         if head.kind is not HeadKind.OPERATOR:
             raise Unsupported("datatypes")
         sorts = [a.sort.sort for a in args]
-        if operators.gives_unknown_format(sort.sort):
-            raise Unsupported(f"floating-point format {sort.sort}")
         return Operators(self.session, self.random).make(head, sort.sort, handles, sorts)
 
     def has_sort(self, term: ApiTerm, sort: ApiSort) -> bool:

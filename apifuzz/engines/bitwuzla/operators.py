@@ -9,11 +9,12 @@ from typing import Any
 from bitwuzla import Kind
 
 from apifuzz.chance import Chance
-from apifuzz.engines.bitwuzla.session import FLOAT_FORMATS, OPERATORS, VALUES, Session, kind_named
+from apifuzz.engines.bitwuzla.session import OPERATORS, VALUES, Session, kind_named, lacks_format
 from apifuzz.engines.rows import Words, associativity, choose, fold, make_by, words_of
 from apifuzz.interface import Head, Misbehaviour, Rejected
 from apifuzz.values import bit_words, read_value
 from smtlib import Signature, Sort
+from smtlib.sorts import subsorts
 from smtlib.values import MODES
 
 
@@ -21,18 +22,8 @@ def takes(signature: Signature, sorts: tuple[Sort, ...], result: Sort) -> bool:
     """Whether bitwuzla takes an operator of its theories at these sorts."""
     if len(sorts) < 2 and signature.associativity:
         return False  # The theory files let ``and`` and ``or`` have one argument.
-    return all(map(_is_known, sorts)) and _is_known(result)
-
-
-def gives_unknown_format(sort: Sort) -> bool:
-    """Whether this is a floating-point sort that bitwuzla refuses to make (but lets conversions give)."""
-    return sort.name == "FloatingPoint" and sort.indices not in FLOAT_FORMATS
-
-
-def _is_known(sort: Sort) -> bool:
-    return (
-        sort.name not in ("Int", "Real") and not gives_unknown_format(sort) and all(map(_is_known, sort.args))
-    )
+    every = [part for sort in (*sorts, result) for part in subsorts(sort)]
+    return not any(part.name in ("Int", "Real") or lacks_format(part) for part in every)
 
 
 class Operators:
@@ -87,7 +78,7 @@ class Operators:
         return fold(associativity, args, lambda *two: self.session.make(kind, two), both)
 
     def _has_uninterpreted(self, sort: Sort) -> bool:
-        return sort.name in self.session.declared or any(map(self._has_uninterpreted, sort.args))
+        return any(part.name in self.session.declared for part in subsorts(sort))
 
     def _words(self, args: Sequence[Any], indices: Sequence[int], sort: Sort, **known: Any) -> Words:
         def word(name: str) -> Any:

@@ -18,8 +18,13 @@ TERMINATOR_CALLS = 2000
 """How often a check may ask its terminator before it gives up: a measure of work that does not depend on the
 machine. bitwuzla asks every few hundred microseconds, so that most checks end within a second."""
 
-FLOAT_FORMATS = frozenset(((5, 11), (8, 24), (11, 53), (15, 113)))
-"""Widths of exponent and significand that a build without ``--fpexp`` takes."""
+# Widths of exponent and significand that a build without ``--fpexp`` takes.
+_FORMATS = frozenset(((5, 11), (8, 24), (11, 53), (15, 113)))
+
+
+def lacks_format(sort: Sort) -> bool:
+    """Whether this is a floating-point sort that bitwuzla refuses to make (but lets conversions give)."""
+    return sort.name == "FloatingPoint" and sort.indices not in _FORMATS
 
 
 class Terminator:
@@ -71,8 +76,7 @@ class Session:
         """bitwuzla's sort for ``sort``."""
         if sort.name in self.declared and not sort.args:
             return self.declared[sort.name]
-        # Asked here because bitwuzla checks the format of sorts, but not of the results of conversions.
-        if sort.name == "FloatingPoint" and sort.indices not in FLOAT_FORMATS:
+        if lacks_format(sort):
             raise Unsupported(f"floating-point format {sort}")
         if sort.name == "Array" and any(part.is_function for part in sort.args):
             raise Unsupported("functions in arrays")
