@@ -281,7 +281,7 @@ def draw_term(run: Any) -> ApiTerm | None:
     return found
 
 
-def draw_sort(run: Any) -> ApiSort | None:
+def draw_made(run: Any) -> ApiSort | None:
     """A sort that was made, functions apart."""
     sort = run.random.pick_if_any(run.store.plain_sorts)
     return None if sort is None else run.store.sorts[sort]
@@ -309,7 +309,7 @@ def _which(kind: Kind, fits: Callable[[ApiTerm], bool], wrong: str) -> Kind:
     return Kind(read, draw=kind.draw)
 
 
-_SORT = Kind(Store.sort, draw=draw_sort)
+_SORT = Kind(Store.sort, draw=draw_made)
 _TERM = Kind(_read_term, draw=draw_term)
 _CLOSED = _which(_TERM, lambda term: not term.free, "{term} has free variables")
 _VALUE = _which(_CLOSED, lambda term: not term.sort.sort.is_function, "{term} is a function")

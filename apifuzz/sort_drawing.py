@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 
-from apifuzz.call import Drawn
+from apifuzz.call import Drawn, draw_made
 from apifuzz.interface import ApiSort
 from apifuzz.operators import is_known
 from apifuzz.run import Run
@@ -99,8 +99,8 @@ def _draw_argument(run: Run, role: str) -> Sort | None:
 
 def draw_made_for(role: str, run: Run) -> ApiSort | None:
     """A sort that was made, where the solver takes it in this role; None where it does not."""
-    sort = run.random.pick_if_any(run.store.plain_sorts)
-    return run.store.sorts[sort] if sort is not None and allowed(run, role, sort) else None
+    sort = draw_made(run)
+    return sort if sort is not None and allowed(run, role, sort.sort) else None
 
 
 def made_for(role: str) -> Drawn:

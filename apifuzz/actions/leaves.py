@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from apifuzz.actions import Action, Made, draws_on
 from apifuzz.actions.sorts import ensure_sort
-from apifuzz.call import Drawn, Name, SortArg, Sorts, Text, draw_sort, fresh
+from apifuzz.call import Drawn, Name, SortArg, Sorts, Text, draw_made, fresh
 from apifuzz.datatypes import MOST_ARGUMENTS
 from apifuzz.interface import ApiSort, ApiTerm, Feature, TermKind, Unsupported
 from apifuzz.run import Run
@@ -36,7 +36,7 @@ class MakeValue(Action[Any]):
     @classmethod
     def draw(cls, run: Run) -> Self | None:
         for _ in range(_TRIES):
-            sort = draw_sort(run)
+            sort = draw_made(run)
             if sort is not None and has_values(sort.sort):
                 return cls(sort, cls._draw(sort.sort, run.random))
         return None
