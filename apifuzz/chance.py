@@ -30,4 +30,4 @@ class Chance(random.Random):
 
     def pick_if_any(self, options: Sequence[T]) -> T | None:
         """One of the options; None where there are none."""
-        return options[int(self.random() * len(options))] if options else None
+        return self.pick(options) if options else None

@@ -71,12 +71,12 @@ def draw_scope(
         named = _draw_theories(sorted(known - {"Core"}), chance)
     chosen = {"Core", *named}
     chosen.update(n for name in named for n in default_theories().theories[name].needs if n in known)
-    features = {f for f, share in _FEATURES.items() if chance.random() < share}
-    if Feature.DATATYPES in features and chance.random() < 0.4:
+    features = {f for f, share in _FEATURES.items() if chance.happens(share)}
+    if Feature.DATATYPES in features and chance.happens(0.4):
         features.add(Feature.PARAMETRIC_DATATYPES)
-    if Feature.SORTS in features and chance.random() < 0.4:
+    if Feature.SORTS in features and chance.happens(0.4):
         features.add(Feature.SORT_CONSTRUCTORS)
-    if chance.random() < _QUANTIFIERS if quantifiers is None else quantifiers:
+    if chance.happens(_QUANTIFIERS) if quantifiers is None else quantifiers:
         features.add(Feature.QUANTIFIERS)
     return Scope(frozenset(chosen), frozenset((features | required) & known_features))
 
@@ -91,7 +91,7 @@ def _draw_theories(known: list[str], chance: Chance) -> list[str]:
         count += 1
     drawn: list[str] = []
     weights = {name: default_theories().theories[name].weight for name in known}
-    left = [name for name in known if weights[name] == 1 or chance.random() < weights[name]]
+    left = [name for name in known if weights[name] == 1 or chance.happens(weights[name])]
     while left and len(drawn) < count:
         drawn.append(left.pop(chance.below(len(left))))
     return drawn

@@ -66,20 +66,20 @@ def special_value(sort: Sort, chance: Chance) -> str:
 
 
 def _real(sort: Sort, chance: Chance) -> str:
-    whole = int(chance.random() * 40)
-    text = f"(/ {whole} {1 + int(chance.random() * 20)})" if chance.random() < 0.4 else f"{whole / 4}"
-    return text if chance.random() < 0.7 else f"(- {text})"
+    whole = chance.below(40)
+    text = f"(/ {whole} {chance.up_to(20)})" if chance.happens(0.4) else f"{whole / 4}"
+    return text if chance.happens(0.7) else f"(- {text})"
 
 
 def _special_real(sort: Sort, chance: Chance) -> str:
     text = chance.pick(_RATIONALS)
-    return text if chance.random() < 0.7 else f"(- {text})"
+    return text if chance.happens(0.7) else f"(- {text})"
 
 
 def _special_bits(sort: Sort, chance: Chance) -> str:
     width = sort.indices[0]
-    some = (*boundary_bits(width), 1 << int(chance.random() * width))
-    return binary_text(some[int(chance.random() * 7)], width)
+    some = (*boundary_bits(width), 1 << chance.below(width))
+    return binary_text(chance.pick(some), width)
 
 
 def _float(sort: Sort, chance: Chance) -> str:
@@ -92,32 +92,32 @@ def _float(sort: Sort, chance: Chance) -> str:
 
 def _special_float(sort: Sort, chance: Chance) -> str:
     exponent, significand = sort.indices
-    if chance.random() < 0.5:
+    if chance.happens(0.5):
         return f"(_ {chance.pick(SPECIAL_FLOATS)} {exponent} {significand})"
-    bits = boundary_floats(sort)[int(chance.random() * 5)]
-    return float_text(bits | int(chance.random() * 2) << (exponent + significand - 1), sort)
+    bits = chance.pick(boundary_floats(sort))
+    return float_text(bits | chance.below(2) << (exponent + significand - 1), sort)
 
 
 def _string(sort: Sort, chance: Chance) -> str:
-    return f'"{"".join(chance.pick(_CHARACTERS) for _ in range(int(chance.random() * 5)))}"'
+    return f'"{"".join(chance.pick(_CHARACTERS) for _ in range(chance.below(5)))}"'
 
 
 def _special_field(sort: Sort, chance: Chance) -> str:
     order = sort.indices[0]
-    return f"(as ff{(0, 1, order - 1, order // 2)[int(chance.random() * 4)]} {sort})"
+    return f"(as ff{chance.pick((0, 1, order - 1, order // 2))} {sort})"
 
 
 _Maker = Callable[[Sort, Chance], str]
 
 _RANDOM: dict[str, _Maker] = {
-    "Bool": lambda sort, chance: "true" if chance.random() < 0.5 else "false",
-    "Int": lambda sort, chance: integer_text(int(chance.random() * 40) - 20),
+    "Bool": lambda sort, chance: "true" if chance.happens(0.5) else "false",
+    "Int": lambda sort, chance: integer_text(chance.below(40) - 20),
     "Real": _real,
     "BitVec": lambda sort, chance: binary_text(chance.getrandbits(sort.indices[0]), sort.indices[0]),
     "FloatingPoint": _float,
     "RoundingMode": lambda sort, chance: chance.pick(MODES),
     "String": _string,
-    "FiniteField": lambda sort, chance: f"(as ff{int(chance.random() * sort.indices[0])} {sort})",
+    "FiniteField": lambda sort, chance: f"(as ff{chance.below(sort.indices[0])} {sort})",
 }
 _SPECIAL: dict[str, _Maker] = _RANDOM | {
     "Int": lambda sort, chance: integer_text(chance.pick(_INTEGERS)),

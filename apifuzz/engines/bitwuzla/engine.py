@@ -148,7 +148,7 @@ class BitwuzlaEngine(TableEngine):
         """A binder over all variables at once, or one inside the other."""
         handles = [v.handle for v in variables]
         # A lambda inside another is a function that gives a function, which bitwuzla does not have.
-        if kind != Kind.LAMBDA and self.random.random() < 0.3:
+        if kind != Kind.LAMBDA and self.random.happens(0.3):
             return reduce(lambda inner, v: self.session.make(kind, (v, inner)), handles[::-1], body.handle)
         return self.session.make(kind, (*handles, body.handle))
 
@@ -158,7 +158,7 @@ class BitwuzlaEngine(TableEngine):
         """Make the term manager; the solver follows when its options are known."""
         self.session = self._shared or Session()
         self._forget()
-        self._compares_uninterpreted = self.random.random() < 0.3
+        self._compares_uninterpreted = self.random.happens(0.3)
 
     def _forget(self) -> None:
         self.settings = Settings(self.random)
@@ -166,7 +166,7 @@ class BitwuzlaEngine(TableEngine):
 
     def delete(self) -> None:
         """Let go of the instance and the manager, in either order."""
-        if self.random.random() < 0.5:
+        if self.random.happens(0.5):
             self._solver = None
         self.session = Session()
         self._forget()

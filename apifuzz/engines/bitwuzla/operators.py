@@ -60,7 +60,7 @@ class Operators:
                 return self._in_parts(associativity(name), kind, args)
         else:
             # Mostly the plain call: equivalent ones would replace the requested kind.
-            choice = 1 if self.random.random() < 0.2 else 2
+            choice = 1 if self.random.happens(0.2) else 2
         if choice == 1 and others:
             words = self._words(args, indices, sort)
             other = choose(others, words, self.random)
@@ -110,7 +110,7 @@ class Operators:
 
 def _numerals(number: Fraction, chance: Chance) -> list[str]:
     """The number as one decimal, or as numerator and denominator."""
-    if chance.random() < 0.5:
+    if chance.happens(0.5):
         return [str(number.numerator), str(number.denominator)]
     # The denominator is a power of two, so that a decimal of as many digits says it exactly.
     places = number.denominator.bit_length() - 1

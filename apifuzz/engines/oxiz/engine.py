@@ -113,10 +113,10 @@ class OxizEngine(TableEngine):
 
     def new(self) -> None:
         """Make the term manager, of its own or a context's, and the solver."""
-        self.session = self._shared or Session(owns=self.random.random() < 0.5)
+        self.session = self._shared or Session(owns=self.random.happens(0.5))
         self.given = {}
         self.start()
-        if self.random.random() < 0.1:
+        if self.random.happens(0.1):
             self.say("limit", value=_FAR_LIMIT)
 
     def start(self) -> None:
@@ -127,7 +127,7 @@ class OxizEngine(TableEngine):
 
     def delete(self) -> None:
         """Let go of the solver and the manager, in either order."""
-        if self.random.random() < 0.5:
+        if self.random.happens(0.5):
             self.solver = None
         self.session = Session()
         self.solver = None
