@@ -42,6 +42,7 @@ from apifuzz.running.setup import Setup
 from apifuzz.trace import Line, Trace, TraceError, print_trace, read_trace
 from tests.apifuzz import kits
 from tests.apifuzz.filing import file_finding
+from tests.scripts import run_script
 
 HERE = Path(__file__).resolve().parent
 SMALL = """exhume-trace 1 smtlib 1
@@ -455,3 +456,10 @@ def test_time_that_is_over_leaves_a_whole_result(tmp_path: Path) -> None:
     assert report.confirmed
     assert read_trace(result.read_text()) == report.trace
     assert time.monotonic() - started < 60
+
+
+def test_the_benchmark_minimises_errors_that_are_planted() -> None:
+    done = run_script("bench_apifuzz", "--minimise", "--planted", 1, "--time", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["minimised"]
+    assert (found["planted"], found["lost"], found["confirmed"]) == (1, 0, 1)
