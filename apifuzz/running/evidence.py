@@ -22,7 +22,7 @@ from apifuzz.engines import ENGINES
 from apifuzz.engines.text import script_of
 from apifuzz.running.faults import INTERNAL, REJECTED, Fault
 from apifuzz.running.question import QUESTIONS, at_once
-from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult
+from apifuzz.running.runs import Runner, RunResult
 from apifuzz.running.setup import Setup
 from apifuzz.scope import PRODUCERS
 from apifuzz.trace import Trace, print_trace, read_trace
@@ -46,7 +46,7 @@ _HARMLESS = QUESTIONS | {"set-option", "set-logic"}
 _TEXT_LIMITS = Limits(seconds=5.0)
 
 
-def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS) -> Evidence:
+def weigh(setup: Setup, trace: Trace, fault: Fault) -> Evidence:
     """Gather what tells who is wrong about a confirmed error."""
     if fault.kind == INTERNAL and fault.detail.startswith("Traceback"):
         return Evidence(reason="this is an error of exhume's own")
@@ -54,18 +54,18 @@ def weigh(setup: Setup, trace: Trace, fault: Fault, limits: Limits = RUN_LIMITS)
         found = Evidence(setup.label)
         if fault.kind in ("model", "core", "assumptions"):
             found.reason = "it contradicts itself"
-            _ask_others(setup, trace, limits, found)
+            _ask_others(setup, trace, found)
         return found
-    both = _Lockstep(setup, trace, fault, limits)
+    both = _Lockstep(setup, trace, fault)
     both.weigh()
     return both.found
 
 
-def _replay(setup: Setup, trace: Trace, limits: Limits) -> RunResult | None:
+def _replay(setup: Setup, trace: Trace) -> RunResult | None:
     """The calls of a trace in a fresh process; None where there is no such solver here."""
     try:
         with Runner(setup) as runner:
-            return runner.replay(print_trace(trace), limits, fresh=True)
+            return runner.replay(print_trace(trace), fresh=True)
     except ExhumeError:
         return None
 
@@ -87,11 +87,11 @@ def _answer(result: RunResult | None, trace: Trace) -> str | None:
     return answer if not left_out or answer == "unsat" else None
 
 
-def _ask_others(setup: Setup, trace: Trace, limits: Limits, found: Evidence) -> dict[str, str]:
+def _ask_others(setup: Setup, trace: Trace, found: Evidence) -> dict[str, str]:
     """What solvers with an interface that take no part say to the last check, asked the same calls."""
     said = {}
     for name in (name for name in ENGINES if name not in (*setup.specs, "smtlib")):
-        if answer := _answer(_replay(Setup(name), trace, limits), trace):
+        if answer := _answer(_replay(Setup(name), trace), trace):
             said[name] = answer
             found.note(f"{name} answers {answer} to the last check after the same calls")
     return said
@@ -104,7 +104,6 @@ class _Lockstep:
     setup: Setup
     trace: Trace
     fault: Fault
-    limits: Limits
     found: Evidence = field(default_factory=Evidence)
 
     def weigh(self) -> None:
@@ -113,7 +112,7 @@ class _Lockstep:
             self.found.blame(refuted[1], "a second instance of it refutes its own values")
         if refuted := REFUTED.search(self.fault.detail):
             self.found.blame(refuted[2], f"{refuted[1]} refutes its model")
-        alone = {setup.label: _replay(setup, self.trace, self.limits) for setup in self._parties()}
+        alone = {setup.label: _replay(setup, self.trace) for setup in self._parties()}
         if self.fault.kind != "answer":
             self._look_alone(alone)
             return
@@ -123,7 +122,7 @@ class _Lockstep:
             self.found.note(f"{name} alone answers {answer}")
         self._leave_options_out(said)
         self._ask_as_text(said)
-        others = _ask_others(self.setup, self.trace, self.limits, self.found)
+        others = _ask_others(self.setup, self.trace, self.found)
         if len(said) == 2 and len(set(said.values())) == 2 and len(set(others.values())) == 1:
             right = next(iter(others.values()))
             verb = "answers" if len(others) == 1 else "answer"
@@ -164,7 +163,7 @@ class _Lockstep:
         plain = replace(self.trace, lines=lines)
         # The second one takes none of these options.
         setup = self._parties()[0]
-        answer, before = _answer(_replay(setup, plain, self.limits), plain), said.get(setup.label)
+        answer, before = _answer(_replay(setup, plain), plain), said.get(setup.label)
         if answer is None or before is None:
             return
         if answer != before:

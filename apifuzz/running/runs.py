@@ -132,7 +132,7 @@ class Runner:
         limits = structs.replace(limits, seconds=FRESH_SECONDS * fresh + REPEATS * limits.seconds)
         return self._ask({"mode": "repeat", "trace": trace, "times": REPEATS}, limits, fresh)
 
-    def program(self, trace: str, fault: Fault, limits: Limits = RUN_LIMITS) -> str | None:
+    def program(self, trace: str, fault: Fault) -> str | None:
         """The calls of a trace as a program of the solvers' own interfaces that ends in the same error.
 
         None where there is none: for other interfaces, and for errors that are not of one call.
@@ -144,11 +144,11 @@ class Runner:
 
         def is_shown(program: Program) -> bool:
             text = dressed(program.text, fault)
-            return ends_in(fault, text, self._execute(text, fault, limits))
+            return ends_in(fault, text, self._execute(text, fault))
 
         # A context that lives on may keep what one of its own would have given back.
         ways = (False,) if fault.kind == faults.LEAK else (True, False)
-        recorded = (self.record(trace, plain, limits) for plain in ways)
+        recorded = (self.record(trace, plain) for plain in ways)
         made = (programs(interfaces, text, fault) for seen, text in recorded if fault.is_alike(seen.fault))
         for program in chain.from_iterable(made):
             if is_shown(program):
@@ -163,20 +163,20 @@ class Runner:
         text = logged(program, self.setup.interfaces, self._file)
         if text is None or fault.kind == faults.LEAK:
             return ""
-        self._execute(text, fault, RUN_LIMITS)
+        self._execute(text, fault)
         return self._written()
 
-    def _execute(self, program: str, fault: Fault, limits: Limits) -> Run:
+    def _execute(self, program: str, fault: Fault) -> Run:
         file = Path(self._folder.name, "script.py")
         file.write_text(program, "utf-8", "backslashreplace")
-        return self._programs.execute([sys.executable, "-I", str(file)], program_limits(fault, limits))
+        return self._programs.execute([sys.executable, "-I", str(file)], program_limits(fault))
 
-    def record(self, trace: str, plain: bool = False, limits: Limits = RUN_LIMITS) -> tuple[RunResult, str]:
+    def record(self, trace: str, plain: bool) -> tuple[RunResult, str]:
         """What comes of the calls of a trace, and these on the solver's own interface, a line each; see
         ``recording``. ``plain``: as people write them.
         """
         request = {"mode": "record", "trace": trace, "plain": plain}
-        seen = self._ask(request, _fresh(limits), fresh=True)
+        seen = self._ask(request, _fresh(RUN_LIMITS), fresh=True)
         return seen, self._written()
 
     def _ask(self, request: dict[str, Any], limits: Limits, fresh: bool = False) -> RunResult:
@@ -199,9 +199,9 @@ class Runner:
             return ""
 
 
-def program_limits(fault: Fault, limits: Limits = RUN_LIMITS) -> Limits:
-    """What a program gets that shows ``fault``, where a run has ``limits``."""
-    return _fresh(limits, REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR)
+def program_limits(fault: Fault) -> Limits:
+    """What a program gets that shows ``fault``."""
+    return _fresh(RUN_LIMITS, REPEATS if fault.kind == faults.LEAK else FRESH_FACTOR)
 
 
 def _fresh(limits: Limits, factor: float = FRESH_FACTOR) -> Limits:

@@ -37,7 +37,7 @@ class Programmed(Runner):
         super().__init__(setup)
         self.text = text
 
-    def program(self, trace: str, fault: Fault, limits: object = None) -> str | None:
+    def program(self, trace: str, fault: Fault) -> str | None:
         return self.text
 
 

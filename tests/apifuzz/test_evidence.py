@@ -57,7 +57,7 @@ def result(*answers: str, fault: Fault | None = None, refused: tuple[tuple[int, 
 def hear(monkeypatch: pytest.MonkeyPatch, said: dict[str, RunResult | None], plain: RunResult | None) -> None:
     """Have solvers alone end as ``said``; the first one without options as ``plain``."""
 
-    def replay(setup: Setup, trace: Trace, limits: object) -> RunResult | None:
+    def replay(setup: Setup, trace: Trace) -> RunResult | None:
         shorter = len(trace.lines) < len(CALLS.lines)
         return plain if shorter and setup.label == "cvc5" else said.get(setup.label)
 
