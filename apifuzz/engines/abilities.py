@@ -118,7 +118,7 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     }
     features |= {Feature.SUBSTITUTE, *(PRODUCERS[name] for name, _ in options if name in FOR_WITNESSES)}
     is_global = accepts(argv, [FIRST, _GLOBAL])
-    with _Probe(argv, start) as probe:
+    with contextlib.closing(_Probe(argv, start)) as probe:
         samples = _samples(families)
         sorts = [s for s in samples if probe.accepts(f"(declare-const |of {s}| {s})")]
         floats = map(tuple, ASKED["formats"]) if any(s.name == "FloatingPoint" for s in sorts) else ()
@@ -173,7 +173,7 @@ def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def accepts(argv: tuple[str, ...], commands: Sequence[str]) -> bool:
     """Whether the solver takes all of these commands, in a conversation of its own."""
-    with _Probe(argv) as probe:
+    with contextlib.closing(_Probe(argv)) as probe:
         return all(probe.accepts(command) for command in commands)
 
 
@@ -185,12 +185,6 @@ class _Probe:
         self._start = start
         self._talk: Conversation | None = None
         self._declared: set[Sort] = set()
-
-    def __enter__(self) -> _Probe:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stop()
 
     def accepts(self, command: str, sorts: Iterable[Sort] = ()) -> bool:
         """Whether the solver takes the command; constants of ``sorts`` are declared before it."""
@@ -206,19 +200,20 @@ class _Probe:
                 self._declared.add(sort)
             answer = self._talk.ask_perhaps(command) if command == RESET else self._talk.ask(command)
         except Ended as error:
-            self._stop()
+            self.close()
             # What was asked before may have used up the time.
             spent = error.signal in (signal.SIGXCPU, signal.SIGKILL)
             return self.accepts(command, sorts) if spent and not fresh else False
         except NoAnswer:
-            self._stop()
+            self.close()
             return False
         if answer.startswith("(error"):
             # Some programs end after an error, some continue; only a new process is safe.
-            self._stop()
+            self.close()
         return answer in ("success", "sat", "unsat", "unknown")
 
-    def _stop(self) -> None:
+    def close(self) -> None:
+        """End the conversation; the next command begins another one."""
         self._declared.clear()
         if self._talk is not None:
             self._talk.close()
