@@ -93,7 +93,7 @@ def parsed_sort(session: Session, text: str, args: dict[str, Any], declaration: 
 
 
 _OWN: dict[str, Any] = {
-    **{"float": float, "zip": zip, "ctypes": ctypes, "c_array": _array},
+    **{"ctypes": ctypes, "c_array": _array},
     "booleans": lambda n, width: _array(ctypes.c_bool, [bool(n >> i & 1) for i in range(width)]),
     "points": lambda text: _array(ctypes.c_uint, [ord(c) for c in text]),
     "integers": lambda numbers: _array(ctypes.c_int, numbers),
