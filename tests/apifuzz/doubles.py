@@ -19,7 +19,9 @@ from apifuzz.engine import Engine, R
 from apifuzz.engines import make_engine
 from apifuzz.engines.around import Around, Witness
 from apifuzz.engines.crosscheck import CrossCheck
+from apifuzz.engines.walking import walk
 from apifuzz.interface import Answer, ApiSort, ApiTerm, LimitReached, Option, Rejected
+from smtlib import postorder
 
 CHUNK = 2 << 20
 _kept: list[bytearray] = []
@@ -173,29 +175,13 @@ class AsksOnce(Around):
 
 def operators_in(term: ApiTerm) -> set[str]:
     """The operators that a term is made with, at any depth."""
-    found: set[str] = set()
-    seen: set[int] = set()
-    todo = [term]
-    while todo:
-        here = todo.pop()
-        if here.id not in seen:
-            seen.add(here.id)
-            todo += here.args
-            if here.head is not None:
-                found.add(here.head.name)
-    return found
+    parts = walk([term], lambda part: part.args)
+    return {part.head.name for part in parts if part.head is not None}
 
 
 def names_in(term: ApiTerm) -> set[str]:
     """The names of the constants in a printed term."""
-    found: set[str] = set()
-    todo = [term.handle]
-    while todo:
-        here = todo.pop()
-        if not here.args:
-            found.add(here.name)
-        todo += here.args
-    return found
+    return {part.name for part in postorder([term.handle]) if not part.args}
 
 
 def _printing(double: Callable[[Engine], Engine]) -> Callable[[], Engine]:
