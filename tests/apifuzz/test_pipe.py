@@ -40,13 +40,9 @@ from tests.apifuzz.kits import drawn
 from tests.sizes import size
 from tests.solvers.test_conversation import talk
 
+pytestmark = pytest.mark.usefixtures("kept_abilities")
+
 SOLVER = Path(__file__).with_name("little_solver.py")
-
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    # One for the module: what was found out about the little solver once is true for all tests.
-    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture(scope="module")

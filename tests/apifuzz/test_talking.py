@@ -45,9 +45,8 @@ return t3
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-    # Asked here once; the processes of runs find it kept.
+def _asked(kept_abilities: None) -> None:
+    # Once; the processes of runs find it kept.
     make_engine(LITTLE.solver)
 
 
