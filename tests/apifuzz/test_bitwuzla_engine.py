@@ -61,18 +61,14 @@ def signatures() -> list[Signature]:
 
 def applications(signature: Signature) -> Iterator[tuple[tuple[int, ...], tuple[Sort, ...], Sort]]:
     """Ways to apply an operator to the samples: indices, argument sorts, result sort."""
-    indices = {0: [()], 1: [(i,) for i in (1, 2, 3)], 2: [(5, 11), (3, 1), (3, 3), (0, 0)]}[
-        len(signature.indices)
-    ]
-    counts = [len(signature.params)] + ([3] if signature.associativity else [])
-    for count in counts:
+    few = {0: [()], 1: [(i,) for i in (1, 2, 3)], 2: [(5, 11), (3, 1), (3, 3), (0, 0)]}
+    qualifier = array(B4, B8) if signature.needs_as else None
+    for count in [len(signature.params)] + ([3] if signature.associativity else []):
         for sorts in itertools.product(SAMPLES, repeat=count):
-            for chosen in indices:
-                results = [array(B4, B8)] if signature.needs_as else [None]
-                for qualifier in results:
-                    found = signature.apply(chosen, sorts, qualifier)
-                    if found is not None:
-                        yield chosen, sorts, found
+            for indices in few[len(signature.indices)]:
+                found = signature.apply(indices, sorts, qualifier)
+                if found is not None:
+                    yield indices, sorts, found
 
 
 def test_every_operator_is_made_with_the_sort_of_the_theory_files() -> None:

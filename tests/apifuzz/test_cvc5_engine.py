@@ -71,8 +71,8 @@ class Kit(EngineKit):
 
 
 @pytest.fixture
-def kit() -> Iterator[Kit]:
-    yield Kit("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
+def kit() -> Kit:
+    return Kit("produce-models", "produce-unsat-cores", "produce-unsat-assumptions")
 
 
 # Operators

@@ -260,12 +260,6 @@ def test_an_abduct_of_contradictory_assertions_is_no_error(monkeypatch: pytest.M
         abduct.act(state, engine)
 
 
-def test_names_begin_with_the_solvers() -> None:
-    names = [action.name for action in ACTIONS]
-    assert len(set(names)) == len(names)
-    assert all(name.startswith("cvc5:") for name in names)
-
-
 def test_the_package_does_not_hide_the_module_of_its_name() -> None:
     import cvc5
 

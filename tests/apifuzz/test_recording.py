@@ -89,11 +89,6 @@ def test_calls_are_written_as_people_write_them() -> None:
     assert "z3.Context(" in exact
 
 
-def recorded_by(recorder: Recorder, lines: list[str]) -> list[str]:
-    """The code of what is recorded, without results."""
-    return [line.partition("\t")[0] for line in "".join(lines).splitlines()]
-
-
 def test_a_proxy_is_used_as_the_module_it_stands_for() -> None:
     import bitwuzla as real_bitwuzla
     import z3 as real_z3
@@ -115,7 +110,8 @@ def test_a_proxy_is_used_as_the_module_it_stands_for() -> None:
     assert list(inspect.signature(z3.fpIsInf).parameters) == ["a", "ctx"]
     with pytest.raises(z3.Z3Exception):
         z3.And(a, z3.Bool("c", z3.Context()))
-    assert recorded_by(recorder, lines) == [
+    recorded = "".join(lines).splitlines()
+    assert [line.partition("\t")[0] for line in recorded] == [
         "v1 = z3.Context()",
         "v2 = z3.Bools('a b', v1)",
         "v3 = z3.And(v2[0], v2[1])",
@@ -132,7 +128,7 @@ def test_a_proxy_is_used_as_the_module_it_stands_for() -> None:
         "v14 = z3.Bool('c', v13)",
         "v15 = z3.And(v2[0], v14)",
     ]
-    assert "".join(lines).splitlines()[-1].split("\t")[1] == "raises"
+    assert recorded[-1].split("\t")[1] == "raises"
 
 
 def test_what_callbacks_call_is_no_line_of_the_program() -> None:

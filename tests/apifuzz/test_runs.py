@@ -318,7 +318,7 @@ def test_the_last_action_is_read_off_a_torn_trace() -> None:
 # Setups
 
 
-def test_a_setup_stands_in_its_trace(honest: Runner) -> None:
+def test_a_setup_stands_in_its_trace() -> None:
     setup = Setup("bitwuzla", "cvc5", True)
     text = "exhume-trace 1 bitwuzla 1\n" + "".join(f"set {n} {v}\n" for n, v in setup.settings())
     assert Setup.of_trace(read_trace(text)) == setup
@@ -465,14 +465,11 @@ def test_the_time_that_leaks_and_confirmations_take_is_counted(monkeypatch: pyte
     performer.close()
 
 
-@pytest.mark.parametrize("place", ["apifuzz.running.strategy.run_seed"])
-def test_a_full_disk_is_reported_with_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_a_full_disk_is_reported_with_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(place, no_room)
+    monkeypatch.setattr("apifuzz.running.strategy.run_seed", no_room)
     with pytest.raises(OSError, match="No space left") as caught:
         list(events_of(tmp_path, double("honest"), 5))
     assert caught.value.filename == tempfile.gettempdir()
