@@ -17,12 +17,10 @@ from apifuzz.engines.profile import profile
 from apifuzz.interface import (
     Answer,
     ApiSort,
-    ApiTerm,
     Feature,
     Misbehaviour,
     OptionKind,
     Rejected,
-    TermKind,
     Unsupported,
 )
 from smtlib import BOOL, Signature, Sort, default_theories, make_sort
@@ -230,8 +228,7 @@ def test_quantifiers_and_names_that_need_bars_read_back() -> None:
     kit.perform(calls.ReadBack(body))
     for seed in range(6):
         kit.engine.random.seed(seed)
-        handle = kit.perform(calls.MakeBinder(kit.sort(BOOL), "forall", [x, y], body))
-        closed = ApiTerm(0, body.sort, handle, TermKind.TERM)
+        closed = kit.binder("forall", BOOL, [x, y], body)
         kit.perform(calls.ReadBack(closed))
         kit.perform(calls.InspectTerm(closed))
 
@@ -289,7 +286,7 @@ def test_cores_assumptions_and_values() -> None:
     engine.perform(calls.Simplify(below))
     (value,) = engine.perform(calls.GetValue([x]))
     assert int(value.value(10)) < 2
-    equation = ApiTerm(0, p.sort, engine.perform(calls.Equate(x, value)), TermKind.TERM)
+    equation = kit.keep(BOOL, engine.perform(calls.Equate(x, value)))
     assert engine.perform(calls.CheckSatAssuming([equation])) is Answer.SAT
     assert engine.perform(calls.CheckSat()) is Answer.SAT
     assert "(define-fun x () (_ BitVec 8) #b0000000" in engine.perform(calls.PrintModel())
@@ -306,7 +303,7 @@ def test_the_value_of_an_array_is_said_element_by_element() -> None:
     engine.perform(calls.Assert(kit.equal(element, kit.value(B8, "#x07"))))
     assert engine.perform(calls.CheckSat()) is Answer.SAT
     (value,) = engine.perform(calls.GetValue([a]))
-    said = ApiTerm(0, kit.sort(BOOL), engine.perform(calls.Equate(a, value)), TermKind.TERM)
+    said = kit.keep(BOOL, engine.perform(calls.Equate(a, value)))
     second = engine.sibling()
     second.perform(calls.Assert(said))
     assert second.perform(calls.CheckSat()) is Answer.SAT

@@ -462,10 +462,7 @@ def test_cores_assumptions_and_values(kit: Kit) -> None:
     engine = kit.engine
     assert kit.check(positive) is Answer.SAT
     (value,) = engine.perform(calls.GetValue([y]))
-    assert (
-        kit.check(ApiTerm(0, kit.sort(BOOL), engine.perform(calls.Equate(y, value)), TermKind.TERM))
-        is Answer.SAT
-    )
+    assert kit.check(kit.keep(BOOL, engine.perform(calls.Equate(y, value)))) is Answer.SAT
     assert str(y.handle) in engine.perform(calls.PrintModel())
     engine.perform(calls.ResetAssertions())
     neither = kit.no(x)

@@ -26,7 +26,6 @@ from apifuzz.interface import (
     ApiTerm,
     Misbehaviour,
     Rejected,
-    TermKind,
     Unsupported,
 )
 from apifuzz.run import Ending, Settings
@@ -219,12 +218,9 @@ def test_levels_resets_and_labels() -> None:
 def test_quantifiers_bind_by_name() -> None:
     for seed in range(4):
         kit = Kit(seed=seed)
-        own = kit.sort(BOOL)
-        x = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "x")), TermKind.VARIABLE)
-        y = ApiTerm(0, own, kit.perform(calls.MakeVariable(own, "y")), TermKind.VARIABLE)
-        body = kit.term("and", BOOL, x, y)
-        handle = kit.perform(calls.MakeBinder(own, "forall", (x, y), body))
-        assert kit.check(ApiTerm(0, own, handle, TermKind.TERM)) is Answer.UNSAT
+        x, y = kit.variable(BOOL, "x"), kit.variable(BOOL, "y")
+        every = kit.binder("forall", BOOL, (x, y), kit.term("and", BOOL, x, y))
+        assert kit.check(every) is Answer.UNSAT
 
 
 def test_boolean_assertions_are_given_as_text_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
