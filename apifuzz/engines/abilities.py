@@ -112,7 +112,7 @@ def ask_abilities(argv: tuple[str, ...], families: tuple[str, ...]) -> Abilities
     """Ask the solver. Raises OSError where it cannot be started."""
     options = _options(argv)
     sparing = [_FEW_RESOURCES if option == _RESOURCES else option for option in options]
-    start = [FIRST, *(f"(set-option :{name} {value})" for name, value in sparing), "(set-logic ALL)"]
+    start = _beginning(sparing)
     features = {
         Feature(name) for name, commands in ASKED["features"].items() if accepts(argv, [*start, *commands])
     }
@@ -163,12 +163,16 @@ def _options(argv: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     required = [("incremental", "true"), *((name, "true") for name in FOR_WITNESSES), _RESOURCES]
     for name, value in required:
         tried = [*taken, (name, value)]
-        commands = [FIRST, *(f"(set-option :{n} {v})" for n, v in tried), "(set-logic ALL)"]
-        if accepts(argv, [*commands, *levels]):
+        if accepts(argv, [*_beginning(tried), *levels]):
             taken = tried
-        elif name == "incremental" and not accepts(argv, [FIRST, "(set-logic ALL)", *levels]):
+        elif name == "incremental" and not accepts(argv, [*_beginning(()), *levels]):
             levels = []
     return tuple(taken)
+
+
+def _beginning(options: Iterable[tuple[str, str]]) -> list[str]:
+    """The first commands of a conversation under these options."""
+    return [FIRST, *(f"(set-option :{name} {value})" for name, value in options), "(set-logic ALL)"]
 
 
 def accepts(argv: tuple[str, ...], commands: Sequence[str]) -> bool:
