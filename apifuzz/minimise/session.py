@@ -126,7 +126,7 @@ def _grains(count: int) -> Iterator[int]:
     return iter([count >> halved for halved in range(1, count.bit_length())] or [1])
 
 
-GOLDEN_FACTOR = 3.0
+_GOLDEN_FACTOR = 3.0
 """A trace that takes longer than this many times the original shows nothing."""
 _SHORTEST = 0.5
 _LONGEST = 60.0
@@ -207,6 +207,11 @@ def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool 
     return (runner.repeat if kind == LEAK else runner.replay)(text, limits, fresh)
 
 
+def held_to(golden: RunResult, limits: Limits) -> Limits:
+    """The limits of what is tried after the golden run: a few times as long as that took."""
+    return structs.replace(limits, seconds=max(_SHORTEST, _GOLDEN_FACTOR * golden.seconds))
+
+
 @contextlib.contextmanager
 def trial(setup: Setup, trace: Trace, kind: str, jobs: int, limits: Limits) -> Iterator[Trial]:
     """A trial of what ``trace`` shows: the golden run is made, and sets the limit of all others.
@@ -224,10 +229,10 @@ def trial(setup: Setup, trace: Trace, kind: str, jobs: int, limits: Limits) -> I
             raise NotShown(f"the trace does not show the error when it is repeated: {seen}")
         if not found.is_same(look(runners[0], text, limits, kind, True).fault):
             raise NotShown("the trace shows an error in a forked process only, not in a fresh one")
-        seconds = max(_SHORTEST, GOLDEN_FACTOR * golden.seconds)
+        held = held_to(golden, limits)
         if kind == LEAK:
-            seconds /= 2
-        made = Trial(runners, found, structs.replace(limits, seconds=seconds))
+            held = structs.replace(held, seconds=held.seconds / 2)
+        made = Trial(runners, found, held)
         stack.callback(made.close)
         yield made
 

@@ -6,9 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
-from apifuzz.minimise.session import GOLDEN_FACTOR, OutOfTime, Work, look
+from apifuzz.minimise.session import OutOfTime, Work, held_to, look
 from apifuzz.running.faults import Fault
 from apifuzz.running.keys import key_of
 from apifuzz.running.runs import Runner
@@ -18,7 +16,6 @@ from solvers.running.process import Limits
 
 QUICK_SECONDS = 15.0
 """How long a confirmed error's trace is minimised at once, for its key and its report."""
-_LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def _quickly(
     golden = look(runner, print_trace(trace), limits, fault.kind)
     if not fault.is_same(golden.fault):
         return trace, False
-    each = replace(limits, seconds=max(_LEAST_SECONDS, GOLDEN_FACTOR * golden.seconds))
+    each = held_to(golden, limits)
 
     def show(traces: Sequence[Trace]) -> int | None:
         if time.monotonic() - started > seconds or runner.closed:
