@@ -26,7 +26,7 @@ def missing(spec: str) -> None:
 
 
 def without_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no solver asked for its version when a finding is filed."""
+    """Have no solver say its version when a finding is filed."""
     monkeypatch.setattr(folder, "find_solver", missing)
 
 
