@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from apifuzz.interface import Capabilities, LimitReached, Misbehaviour, Rejected, Unsupported
 from base.documents import from_document
@@ -83,7 +84,13 @@ def profile(solver: str) -> Profile:
     file = Path(__file__).parent / solver / "profile.toml"
     data = tomllib.loads(file.read_text("utf-8"))
     data["dangerous"] = [name for group in data.get("dangerous", ()) for name in group["options"]]
-    for entry in data.get("conflicts", ()):
-        entry["option"], _, entry["value"] = entry["setting"].partition("=")
-        entry["other"], _, entry["other_value"] = entry["with"].partition("=")
+    data["conflicts"] = [conflict for row in data.get("conflicts", ()) for conflict in _conflicts(row)]
     return from_document(data, Profile)
+
+
+def _conflicts(row: Mapping[str, Any]) -> Iterator[Conflict]:
+    """The conflicts of a row: of one setting with another, or with each of several."""
+    option, _, value = row["setting"].partition("=")
+    for setting in row["with"] if isinstance(row["with"], list) else [row["with"]]:
+        other, _, other_value = setting.partition("=")
+        yield Conflict(option, value, other, other_value, row["why"])
