@@ -9,6 +9,7 @@ functions of an object file, run or not; here only those that a run entered are 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,13 @@ from struct import error as struct_error
 
 from difftest.errors import DifftestError
 
-NOTES, COUNTS = ".gcno", ".gcda"
+NOTES = ".gcno"
+RECORDED = "counts"
+"""The file that a program which exhume has built writes into the folder of a run."""
 
+_COUNTS = ".gcda"
 _OLDEST = 12
+_MAX_FILES = 20_000
 _MAX_BYTES = 64 << 20
 _MAX_RECORDED = 1 << 30
 _HEAD = Struct("<4sIII")
@@ -83,7 +88,7 @@ class ObjectFile:
     def __init__(self, file: Path, line_of: LineOf) -> None:
         self.file = file
         self._line_of = line_of
-        data = read_bytes(file)
+        data = _read_bytes(file)
         self.stamp = _head(file, data, b"oncg")
         self.lines: set[int] = set()
         self._spans: dict[int, tuple[int, int]] = {}
@@ -172,11 +177,21 @@ class ObjectFile:
             name = os.path.join(self._folder, _name(data[at - length : at]))  # noqa: PTH118 (as text)
 
 
-def read_recorded(file: Path) -> Iterator[tuple[str, bytes]]:
-    """What a program that exhume has built wrote of a run into one file (``solvers/write_counts.c``): the
-    names of ``.gcda`` files, and what each would have in it. Raises BadCounts.
+def counts_in(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The ``.gcda`` files that a run left in its folder, by their paths from the root folder, and what is in
+    them: those in one file (``solvers/write_counts.c``), and those of GCC's own library, whose paths below
+    the folder are those of the object files. Raises BadCounts.
     """
-    data = read_bytes(file, _MAX_RECORDED)
+    recorded = folder / RECORDED
+    if recorded.is_file():
+        yield from _recorded(recorded)
+    # Also of shared libraries, each of which writes its own.
+    for name in _count_files(folder):
+        yield name, _read_bytes(folder / name)
+
+
+def _recorded(file: Path) -> Iterator[tuple[str, bytes]]:
+    data = _read_bytes(file, _MAX_RECORDED)
     at = 0
     while at < len(data):
         if at + _PAIR.size > len(data):
@@ -185,9 +200,22 @@ def read_recorded(file: Path) -> Iterator[tuple[str, bytes]]:
         start = at + _PAIR.size + length
         name = os.fsdecode(data[at + _PAIR.size : start])
         at = start + counts
-        if at > len(data) or not name.endswith(COUNTS):
+        if at > len(data) or not name.endswith(_COUNTS):
             raise BadCounts(f"{file}: it is cut off")
         yield name, data[start:at]
+
+
+def _count_files(folder: Path) -> list[str]:
+    """The paths of the files of counts below a folder. No link is followed."""
+    found = []
+    for parent, _, names in os.walk(folder, followlinks=False):
+        for name in names:
+            path = Path(parent, name)
+            if name.endswith(_COUNTS) and stat.S_ISREG(path.lstat().st_mode):
+                found.append(path.relative_to(folder).as_posix())
+                if len(found) > _MAX_FILES:
+                    raise BadCounts(f"{folder}: more than {_MAX_FILES} files of counts")
+    return sorted(found)
 
 
 def read_counts(file: Path, data: bytes) -> tuple[int, dict[int, bytes]]:
@@ -224,7 +252,7 @@ def _name(data: bytes) -> str:
     return data.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-def read_bytes(file: Path, most: int = _MAX_BYTES) -> bytes:
+def _read_bytes(file: Path, most: int = _MAX_BYTES) -> bytes:
     """The bytes of a regular file; no link is followed. Raises BadCounts."""
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:

@@ -9,9 +9,7 @@ they are written if exhume has built the program (``solvers.builds``).
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import stat
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,14 +19,13 @@ from pathlib import Path
 from base.errors import ExhumeError
 from difftest.directed.coverage import CoverageMap, formula_key
 from difftest.directed.gcov import (
-    COUNTS,
     NOTES,
+    RECORDED,
     BadCounts,
     LineOf,
     ObjectFile,
-    read_bytes,
+    counts_in,
     read_counts,
-    read_recorded,
 )
 from difftest.errors import writing
 from solvers.errors import EnvironmentProblem
@@ -40,9 +37,7 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import Solver
 
-_MAX_FILES = 20_000
 _MOST_FUNCTIONS, _MOST_OBJECTS = 1 << 17, 1 << 14
-_RECORDED = "counts"
 _TRIVIAL = "(check-sat)\n"
 # A run may have several questions, and reading and writing the counts takes time, too.
 _QUESTIONS = 3
@@ -72,13 +67,10 @@ class Counts:
 
     def read(self, folder: Path) -> set[int] | None:
         """The numbers of the lines that a run executed, by the counts in its folder; None if there are none.
-
-        They are in one file (``solvers/write_counts.c``) and in those of GCC's own library, whose paths below
-        the folder are those of the object files. Raises BadCounts if they, or the files of the build, cannot
-        be read.
+        Raises BadCounts if they, or the files of the build, cannot be read.
         """
         found: set[int] | None = None
-        for name, data in _written(folder):
+        for name, data in counts_in(folder):
             key = (name, hashlib.blake2b(data, digest_size=16).digest())
             ran = self._ran.get(key)
             if ran is None:
@@ -110,29 +102,6 @@ class Counts:
                 raise BadCounts(f"{file} is missing: the folder of the build's object files is needed")
             self._objects[name] = ObjectFile(file, self._line_of)
         return self._objects[name]
-
-
-def _written(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The files of counts of a run, by their paths from the root folder, and what is in them."""
-    recorded = folder / _RECORDED
-    if recorded.is_file():
-        yield from read_recorded(recorded)
-    # Also of shared libraries, each of which writes its own.
-    for name in _count_files(folder):
-        yield name, read_bytes(folder / name)
-
-
-def _count_files(folder: Path) -> list[str]:
-    """The paths of the files of counts below a folder. No link is followed."""
-    found = []
-    for parent, _, names in os.walk(folder, followlinks=False):
-        for name in names:
-            path = Path(parent, name)
-            if name.endswith(COUNTS) and stat.S_ISREG(path.lstat().st_mode):
-                found.append(path.relative_to(folder).as_posix())
-                if len(found) > _MAX_FILES:
-                    raise BadCounts(f"{folder}: more than {_MAX_FILES} files of counts")
-    return sorted(found)
 
 
 def measure(
@@ -223,7 +192,7 @@ def _run(runner: Runner, solver: Solver, formula: Formula, seconds: float, folde
         # GCC's counts are written below this folder, whatever the folder of the object files.
         own_folder = folder.resolve()
         environment = (
-            f"EXHUME_COUNTS={own_folder / _RECORDED}",
+            f"EXHUME_COUNTS={own_folder / RECORDED}",
             f"GCOV_PREFIX={own_folder}",
             "GCOV_PREFIX_STRIP=0",
         )

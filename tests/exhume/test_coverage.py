@@ -23,7 +23,7 @@ from difftest.directed import changes, measuring
 from difftest.directed.changes import function_lines
 from difftest.directed.coverage import BadMap, CoverageMap, formula_key, formulas_running
 from difftest.directed.direction import Difference, Direction
-from difftest.directed.gcov import BadCounts, ObjectFile, read_counts, read_recorded
+from difftest.directed.gcov import RECORDED, BadCounts, ObjectFile, counts_in, read_counts
 from solvers.builds import Flavour
 from solvers.sources import sources_of_program
 from solvers.specs import find_solver
@@ -492,12 +492,12 @@ def test_counts_that_are_cut_off_are_an_error(toy: Path, tmp_path: Path) -> None
             read_counts(file, data)
     # The counts of all object files in one file.
     record = struct.pack("<II", 6, len(whole)) + b"a.gcda" + whole
-    file.write_bytes(record * 2)
-    assert list(read_recorded(file)) == [("a.gcda", whole)] * 2
+    (tmp_path / RECORDED).write_bytes(record * 2)
+    assert list(counts_in(tmp_path)) == [("a.gcda", whole)] * 2
     for cut in (record[:7], record[:-1], struct.pack("<II", 1 << 31, 0)):
-        file.write_bytes(record + cut)
+        (tmp_path / RECORDED).write_bytes(record + cut)
         with pytest.raises(BadCounts, match="cut off"):
-            list(read_recorded(file))
+            list(counts_in(tmp_path))
 
 
 def test_where_the_sources_are_is_read_from_the_build(toy: Path) -> None:
