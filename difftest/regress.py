@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,15 +38,6 @@ STRATEGY = "replay"
 """The strategy whose tests are known formulas."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A formula with the options of a failing run."""
-
-    text: str
-    options: tuple[str, ...]
-    issue: str | None
-
-
 class KnownFormulas:
     """Known formulas as tests: the ``files`` of a team, then those of a corpus, each with the options of its
     failing run; formulas and options of the solver ``kin`` come first.
@@ -56,18 +47,19 @@ class KnownFormulas:
 
     def __init__(self, files: FileTests | None, triggers: Sequence[Trigger], kin: str) -> None:
         self._files = files
-        found: dict[tuple[str, tuple[str, ...]], _Known] = {}
+        # Texts with options, and the issue of each.
+        found: dict[tuple[str, tuple[str, ...]], str | None] = {}
         for trigger in sorted(triggers, key=lambda trigger: trigger.solver != kin):
             options = trigger.options if trigger.solver == kin else ()
-            found.setdefault((trigger.text, options), _Known(trigger.text, options, trigger.issue))
-        self._known = tuple(found.values())
+            found.setdefault((trigger.text, options), trigger.issue)
+        self._known = tuple(found.items())
         self._order: Sequence[int] = ()
 
     def formulas(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The texts in the order given, each with its options."""
         if self._files is not None:
             yield from ((test.text, ()) for test in self._files.generate(0, self._first))
-        yield from ((known.text, known.options) for known in self._known)
+        yield from (formula for formula, _ in self._known)
 
     def reorder(self, order: Sequence[int]) -> None:
         """Bring the formulas into another order, as numbers in the one given."""
@@ -89,7 +81,7 @@ class KnownFormulas:
     def fingerprint(self) -> str:
         """A hash of all formulas with their options, and of the files' paths: 16 hexadecimal digits."""
         parts = [self._files.fingerprint if self._files is not None else ""]
-        parts += [part for known in self._known for part in (known.text, *known.options)]
+        parts += [part for (text, options), _ in self._known for part in (text, *options)]
         parts += map(str, self._order)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -101,12 +93,10 @@ class KnownFormulas:
                 (test,) = self._files.generate(place, place + 1)
                 yield GeneratedTest(index, test.text, self.name, known=test.known, origin=test.origin)
                 continue
-            known = self._known[place - self._first]
-            expected = Script.of(known.text).expected
-            issues = (known.issue,) if known.issue else ()
-            yield GeneratedTest(
-                index, known.text, self.name, issues=issues, known=expected, options=known.options
-            )
+            (text, options), issue = self._known[place - self._first]
+            expected = Script.of(text).expected
+            issues = (issue,) if issue else ()
+            yield GeneratedTest(index, text, self.name, issues=issues, known=expected, options=options)
 
 
 def find_difference(
