@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from base.files import put_text
@@ -31,7 +31,7 @@ def export(
     texts: dict[Path | None, Callable[[], str]] = {
         sarif: lambda: to_sarif(folder, found, refused),
         junit: lambda: to_junit(title, found, campaign.seconds if campaign else 0.0, refused),
-        summary: lambda: to_markdown(title, facts_of(campaign), found, folder),
+        summary: lambda: to_markdown(title, _facts(campaign, refused), found, folder),
     }
     written = []
     for file, text in ((file, text) for file, text in texts.items() if file is not None):
@@ -50,7 +50,7 @@ def refused_files(campaign: StoredCampaign | None) -> list[str]:
     return sorted(campaign.statistics.get(REFUSED_FILES, {})) if campaign is not None else []
 
 
-def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
+def _facts(campaign: StoredCampaign | None, refused: Sequence[str]) -> list[tuple[str, str]]:
     """What ran, for how long, and what was counted and is not new."""
     if campaign is None:
         return []
@@ -67,7 +67,7 @@ def facts_of(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
         old, gone = (sum(counts.get(kind, {}).values()) for kind in (NOT_NEW, ONLY_BASE))
         facts.append(("also in the base", str(old)))
         facts.append(("only in the base (fixed, or hidden)", str(gone)))
-    if refused := refused_files(campaign):
+    if refused:
         facts.append(
             (f"**{counted(len(refused), 'file')} that only the new build refuses**", ", ".join(refused))
         )
