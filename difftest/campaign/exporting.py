@@ -57,11 +57,11 @@ def _facts(campaign: StoredCampaign | None, refused: Sequence[str]) -> list[tupl
     given = campaign.given
     solvers = [str(spec) for spec in given.get("solver") or campaign.settings.get("solvers") or ()]
     base = given.get("base")
-    tests = sum(bucket.tests for bucket in campaign.buckets)
-    decided = sum(bucket.decided for bucket in campaign.buckets)
     facts = [("new", solvers[0]), ("base", str(base))] if base and solvers else []
     facts = facts or [("solvers", ", ".join(solvers))]
-    facts += [("tests", f"{tests} in {campaign.seconds:.0f} s, {decided} decided by every solver")]
+    facts += [
+        ("tests", f"{campaign.tests} in {campaign.seconds:.0f} s, {campaign.decided} decided by every solver")
+    ]
     if base:
         counts = campaign.statistics
         old, gone = (sum(counts.get(kind, {}).values()) for kind in (NOT_NEW, ONLY_BASE))

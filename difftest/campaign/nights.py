@@ -152,7 +152,7 @@ def _night(folder: Path, campaign: StoredCampaign) -> Night:
         datetime.fromtimestamp(created if isinstance(created, int | float) else 0, UTC),
         campaign.seconds,
         sum(bucket.solver_seconds for bucket in campaign.buckets),
-        sum(bucket.tests for bucket in campaign.buckets),
+        campaign.tests,
         {str(k): str(v) for k, v in versions.items()} if isinstance(versions, dict) else {},
         strategies,
         folders_of(folder),

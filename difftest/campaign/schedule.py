@@ -117,7 +117,7 @@ class Schedule:
             for index in range(start, stop)
             if test_class in ("", _class_of(self._strategies[name], index))
         )
-        done = sum(bucket.tests for bucket in loaded.buckets) if loaded else 0
+        done = loaded.tests if loaded else 0
         self._notes: list[str] = []
         self._left = _ENDLESS if limit is None else max(0, limit - done)
 

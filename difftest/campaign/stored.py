@@ -300,6 +300,16 @@ class StoredCampaign:
         return sum(run.seconds for run in self.runs)
 
     @property
+    def tests(self) -> int:
+        """How many tests were counted."""
+        return sum(bucket.tests for bucket in self.buckets)
+
+    @property
+    def decided(self) -> int:
+        """How many of them all solvers decided."""
+        return sum(bucket.decided for bucket in self.buckets)
+
+    @property
     def statistics(self) -> dict[str, Counter[str]]:
         """The further counts, by kind and name."""
         found: dict[str, Counter[str]] = defaultdict(Counter)

@@ -284,9 +284,8 @@ def _cards(campaign: StoredCampaign | None, found: Sequence[_Finding]) -> list[t
     cards = [("findings", str(len(found)))]
     cards += [(name, str(count)) for name, count in sorted(counts.items())]
     if campaign is not None:
-        tests = sum(bucket.tests for bucket in campaign.buckets)
-        decided = sum(bucket.decided for bucket in campaign.buckets)
-        cards += [("tests", f"{tests:,}"), ("decided", f"{decided:,}")]
+        tests = campaign.tests
+        cards += [("tests", f"{tests:,}"), ("decided", f"{campaign.decided:,}")]
         cards += [("wall time", _span(campaign.seconds))]
         if spent := cpu_seconds(campaign.statistics):
             cards += [("processor time", _span(spent))]

@@ -356,8 +356,10 @@ def hunt_of(folder: Path) -> Path | None:
 
 def counts_of_hunt(campaign: Path | None) -> Row:
     """How many tests a hunt ran, and how many of them all solvers decided."""
-    buckets = read_campaign(campaign).buckets if campaign else ()
-    return {name: sum(getattr(bucket, name) for bucket in buckets) for name in ("tests", "decided")}
+    if campaign is None:
+        return {"tests": 0, "decided": 0}
+    found = read_campaign(campaign)
+    return {"tests": found.tests, "decided": found.decided}
 
 
 # Causes

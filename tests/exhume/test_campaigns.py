@@ -54,12 +54,12 @@ def test_a_killed_hunt_resumes_with_the_same_command(
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with contextlib.suppress(NoCampaign):
-            if sum(bucket.tests for bucket in read_campaign(out).buckets) > 3:
+            if read_campaign(out).tests > 3:
                 break
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    done = sum(bucket.tests for bucket in read_campaign(out).buckets)
+    done = read_campaign(out).tests
     assert 3 < done < 30
     document = exhume(*command).json
     assert document["tests"] == sum(document["outcomes"]["slow"].values()) == 30
