@@ -11,8 +11,7 @@ import typer
 from apifuzz.running import calls as _calls  # noqa: F401 (the kind of their findings)
 from base.text import counted
 from difftest.campaign.nights import read_history
-from difftest.triage.ledger import Ledger
-from exhume.commands.finding_options import LedgerFile, ledger_file
+from exhume.commands.finding_options import LedgerFile, read_ledger
 from exhume.commands.options import Json
 from exhume.screens.console import out, print_json, say
 
@@ -41,8 +40,7 @@ def dashboard_command(
     """
     from exhume.pages.dashboard import write_dashboard
 
-    file = ledger_file(ledger)
-    history = read_history(folders, Ledger.read(file) if file else Ledger())
+    history = read_history(folders, read_ledger(ledger))
     size = write_dashboard(history, out_file)
     if json:
         print_json(

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 import typer
 
-from difftest.triage.ledger import LEDGER
+from difftest.triage.ledger import LEDGER, Ledger
 
 LedgerFile = Annotated[
     Path | None,
@@ -61,3 +61,9 @@ def known_before(ledger: Path | None, earlier: list[Path] | None) -> KnownBefore
 def ledger_file(given: Path | None) -> Path | None:
     """The ledger: the file that is named, else that of the current folder, if there is one."""
     return given or (Path(LEDGER) if Path(LEDGER).is_file() else None)
+
+
+def read_ledger(given: Path | None) -> Ledger:
+    """What that ledger lists; nothing if there is none."""
+    file = ledger_file(given)
+    return Ledger.read(file) if file else Ledger()

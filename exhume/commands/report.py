@@ -19,13 +19,12 @@ from difftest.campaign.exporting import export
 from difftest.errors import writing
 from difftest.triage.checking import family_of
 from difftest.triage.folder import DOCUMENT, FindingFolder
-from difftest.triage.ledger import Ledger
 from difftest.triage.regression_files import regression_files
 from difftest.triage.sending import check_reports, reports_in
 from difftest.triage.store import findings_of
 from difftest.triage.transcribe import transcribe
 from difftest.triage.written import Written
-from exhume.commands.finding_options import LedgerFile, ledger_file
+from exhume.commands.finding_options import LedgerFile, read_ledger
 from exhume.commands.help import PlainGroup
 from exhume.commands.options import Json, OfCampaign
 from exhume.screens.console import out, print_json, print_text, progress, say
@@ -122,8 +121,7 @@ def check_command(
     solver's maintainers, probable duplicates in the ledger, the corpus and among the given reports, and
     more reports than a tracker takes in a week. Exit code 1: there is something to do.
     """
-    file = ledger_file(ledger)
-    known = Ledger.read(file) if file else Ledger()
+    known = read_ledger(ledger)
     with Corpus.open(corpus) if corpus is not None else nullcontext() as opened:
         checked = check_reports(reports_in(paths), known, opened)
     count = sum(len(report.complaints) for report in checked)

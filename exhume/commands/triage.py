@@ -21,13 +21,20 @@ from difftest.errors import InUse
 from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
-from difftest.triage.ledger import LEDGER, MOST_A_WEEK, Became, Ledger, add_entry, queue
+from difftest.triage.ledger import LEDGER, MOST_A_WEEK, Became, add_entry, queue
 from difftest.triage.merges import Merge
 from difftest.triage.overview import overview, still_to_do
 from difftest.triage.report import since
 from difftest.triage.store import findings_of
 from exhume.commands.campaigns import leave
-from exhume.commands.finding_options import Earlier, KnownBefore, LedgerFile, known_before, ledger_file
+from exhume.commands.finding_options import (
+    Earlier,
+    KnownBefore,
+    LedgerFile,
+    known_before,
+    ledger_file,
+    read_ledger,
+)
 from exhume.commands.options import Json, OfCampaign, comma_separated
 from exhume.commands.replay import NO_BUG, files_in, options_for_files, run_files, shortest, without_bug
 from exhume.screens.console import out, print_json, progress, say, show_table
@@ -121,12 +128,11 @@ def triage_command(
             for number, record in enumerate(found, 1):
                 compare_with_history(opened, [record.path])
                 tick(number, len(found))
-    file = ledger_file(ledger)
     if mark is not None:
-        _mark(found, mark, file or Path(LEDGER), Became(became), at, comma_separated(names))
-        file = ledger_file(file)
+        file = ledger_file(ledger) or Path(LEDGER)
+        _mark(found, mark, file, Became(became), at, comma_separated(names))
     folders = [FindingFolder.read(record.path) for record in found]
-    due = queue(folders, Ledger.read(file) if file else Ledger(), per_week, datetime.date.today())
+    due = queue(folders, read_ledger(ledger), per_week, datetime.date.today())
     folders = [one.folder for one in due]
     rows, groups = overview(folders)
     for row, one in zip(rows, due, strict=True):
