@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -63,6 +63,11 @@ class Sources:
         if isinstance(found, GenerationError):
             raise found
         return cast(_Read, found)
+
+
+def own_settings(given: Iterable[str], incremental: bool) -> tuple[str, ...]:
+    """Settings of strategies as a user gives them; ``incremental`` stands for one of them."""
+    return (*given, *(("incremental=1",) if incremental else ()))
 
 
 def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> Strategy:

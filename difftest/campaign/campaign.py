@@ -31,7 +31,7 @@ from difftest.triage.filing import FindingRecord
 from difftest.triage.ledger import Ledger, campaigns_below
 from difftest.triage.store import read_findings
 from generator import STRATEGIES, Strategy, StrategySettings, find_strategy
-from generator.build import ALL, Sources, build_strategy
+from generator.build import ALL, Sources, build_strategy, own_settings
 from generator.errors import GenerationError
 from generator.loading import RuleKind
 from solvers.specs import Solver, find_solvers, with_resource_limit
@@ -302,7 +302,7 @@ def _check_names(given: Sequence[str], strategies: Sequence[str]) -> None:
 def _strategy(name: str, alone: bool, settings: CampaignSettings, sources: Sources) -> Strategy:
     """The strategy of this name. With others beside it, it gets only the settings and seeds that it takes."""
     entry = STRATEGIES.get(name)
-    given = (*settings.settings, *(("incremental=1",) if settings.incremental else ()))
+    given = own_settings(settings.settings, settings.incremental)
     if entry is not None and not alone:
         own = {setting.name for setting in entry.settings}
         given = tuple(text for text in given if text.partition("=")[0] in own)

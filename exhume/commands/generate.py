@@ -36,7 +36,7 @@ from generator import (
     seeds_of_folder,
     write_batch,
 )
-from generator.build import Sources, build_strategy
+from generator.build import Sources, build_strategy, own_settings
 from generator.seeds.source import count_causes
 from solvers.registry import REFERENCES
 
@@ -82,8 +82,7 @@ def generate_command(
     # Commas in brackets are those between a solver's options.
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
-    given = (*(settings or ()), *(("incremental=1",) if incremental else ()))
-    chosen = StrategySettings(seed, skeleton, tuple(targets), given)
+    chosen = StrategySettings(seed, skeleton, tuple(targets), own_settings(settings or (), incremental))
     made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds), chosen)
     description: dict[str, object] = {
         "exhume": VERSION,
