@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +109,7 @@ def bar_plot(
     if len(places) > len(drawn):
         note += f" Shown: {cut.format(len(drawn), len(places))}."
     stacks = {text: [counts[place][text] for place in drawn] for text in series}
-    svg = Markup(stacked_bars(name.replace(" ", "-"), drawn, stacks, unit, colours))
+    svg = Markup(_stacked_bars(name.replace(" ", "-"), drawn, stacks, unit, colours))
     rows = [[place, *(str(counts[place][text]) for text in series)] for place in places]
     return Plot(title, note, svg, [name.rpartition(" ")[2], *series], rows)
 
@@ -182,19 +182,15 @@ Stacks = Mapping[str, Sequence[float]]
 """The values of each series, one per place on the axis."""
 
 
-def stacked_bars(
-    name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
+def _stacked_bars(
+    name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None
 ) -> str:
     """Horizontal stacked bars; ``label`` names the unit."""
     height = 1.1 + 0.32 * max(1, len(places))
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(height)
-        left = [0.0] * len(places)
-        for number, (text, values) in enumerate(series.items()):
-            colour = _colour(colours[number] if colours else NEUTRAL + number)
-            rows, lengths, starts = _drawn(values, left)
-            axes.barh(rows, lengths, left=starts, height=0.7, color=colour, label=_short(text), clip_on=False)
-            left = [a + b for a, b in zip(left, values, strict=True)]
+        for rows, lengths, starts, look in _bars(len(places), series, colours):
+            axes.barh(rows, lengths, left=starts, height=0.7, **look)
         axes.set_yticks(range(len(places)), [_short(place) for place in places])
         axes.set_ylim(-0.5, max(1, len(places)) - 0.5)
         axes.invert_yaxis()
@@ -204,18 +200,12 @@ def stacked_bars(
         return _svg(name, figure)
 
 
-def columns(
-    name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int] | None = None
-) -> str:
+def columns(name: str, places: Sequence[str], series: Stacks, label: str, colours: Sequence[int]) -> str:
     """Stacked columns, one per place (releases, in order); ``colours`` are indices of the page's colours."""
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.4)
-        bottom = [0.0] * len(places)
-        for number, (text, values) in enumerate(series.items()):
-            colour, label_ = _colour(colours[number] if colours else NEUTRAL + number), _short(text)
-            at, heights, starts = _drawn(values, bottom)
-            axes.bar(at, heights, bottom=starts, width=0.75, color=colour, label=label_, clip_on=False)
-            bottom = [a + b for a, b in zip(bottom, values, strict=True)]
+        for at, heights, starts, look in _bars(len(places), series, colours):
+            axes.bar(at, heights, bottom=starts, width=0.75, **look)
         axes.set_xticks(range(len(places)), [_short(p) for p in places], rotation=60, ha="right", fontsize=8)
         axes.set_xlim(-0.6, max(1, len(places)) - 0.4)
         axes.grid(axis="x", visible=False)
@@ -225,12 +215,19 @@ def columns(
         return _svg(name, figure)
 
 
-def _drawn(values: Sequence[float], starts: Sequence[float]) -> tuple[list[int], list[float], list[float]]:
-    """The places with a bar to draw, its length and its start; one without a length, for the legend, if there
-    is none.
+def _bars(
+    places: int, series: Stacks, colours: Sequence[int] | None
+) -> Iterator[tuple[list[int], list[float], list[float], dict[str, Any]]]:
+    """Of each series the places with a bar to draw, the lengths of the bars, where they start, and how they
+    look; one bar without a length, for the legend, if there is none.
     """
-    at = [place for place, value in enumerate(values) if value] or [0]
-    return at, [values[place] for place in at], [starts[place] for place in at]
+    starts = [0.0] * places
+    for number, (text, values) in enumerate(series.items()):
+        at = [place for place, value in enumerate(values) if value] or [0]
+        colour = _colour(colours[number] if colours else NEUTRAL + number)
+        look = {"color": colour, "label": _short(text), "clip_on": False}
+        yield at, [values[place] for place in at], [starts[place] for place in at], look
+        starts = [start + value for start, value in zip(starts, values, strict=True)]
 
 
 def lines_over_time(name: str, times: Sequence[float], label: str, upper: Stacks, lower: Stacks) -> str:
