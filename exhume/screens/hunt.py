@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from base.text import counted
-from difftest import Event, FindingConfirmed, FindingRecord, Outcome, Progress, WorkerNotice
+from difftest import Event, FindingConfirmed, FindingRecord, Progress, WorkerNotice
 from exhume.screens.console import Pace, err, printable, say
-from exhume.screens.summary import calls_line, finding_line, known_count
+from exhume.screens.summary import calls_line, finding_line, known_count, outcome_rows
 from exhume.screens.wording import size, span
 
 _ARMS = 10
@@ -149,15 +149,13 @@ class HuntScreen:
 
 
 def _outcomes(progress: Progress) -> Table:
-    seen = [o for o in Outcome if any(counts.get(o) for counts in progress.outcomes.values())]
+    outcomes, rows = outcome_rows(progress.outcomes)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("solver", no_wrap=True, overflow="ellipsis")
-    for outcome in seen:
-        table.add_column(str(outcome), justify="right")
-    for name, counts in progress.outcomes.items():
-        if seen and not any(counts.values()):
-            continue  # API fuzzing, which runs no texts
-        table.add_row(Text(name), *(str(counts.get(outcome, 0)) for outcome in seen))
+    for outcome in outcomes:
+        table.add_column(outcome, justify="right")
+    for name, *counts in rows:
+        table.add_row(Text(name), *counts)
     return table
 
 

@@ -85,11 +85,19 @@ def cross_checks_line(cross_checks: Mapping[tuple[str, str, str], int]) -> str:
 
 
 def show_outcomes(counts: Mapping[str, Mapping[Outcome, int]]) -> None:
-    """Print a table of outcomes per solver. What ran no texts, as API fuzzing, has no row."""
+    """Print a table of outcomes per solver."""
+    outcomes, rows = outcome_rows(counts)
+    show_table(["solver", *outcomes], rows, frozenset(range(1, len(outcomes) + 1)))
+
+
+def outcome_rows(counts: Mapping[str, Mapping[Outcome, int]]) -> tuple[list[str], list[list[str]]]:
+    """The outcomes that there are, and for each solver its name with their counts. What ran no texts, as API
+    fuzzing, has no row.
+    """
     counts = {name: found for name, found in counts.items() if any(found.values())} or counts
     outcomes = [o for o in Outcome if any(of_solver.get(o) for of_solver in counts.values())]
     rows = [[name, *(str(of_solver.get(o, 0)) for o in outcomes)] for name, of_solver in counts.items()]
-    show_table(["solver", *map(str, outcomes)], rows, frozenset(range(1, len(outcomes) + 1)))
+    return list(map(str, outcomes)), rows
 
 
 def cause(key: str) -> str:
