@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -92,6 +92,18 @@ OPTIONS = "; with "
 """What follows it in a unit's ``what`` are options, separated by commas; earlier versions stored fewer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Its name, which is a path below the folder of the experiment, ``what`` it runs, and what makes its row
+    in the folder that it gets. One that ``is_skipped`` is not measured now.
+    """
+
+    name: str
+    what: str
+    measure: Callable[[Path], Row]
+    is_skipped: bool = False
+
+
 def digest_of_files(files: Iterable[str | Path]) -> str:
     """Names the contents of files, whatever their names and order."""
     contents = sorted({sha256(Path(file).read_bytes()).hexdigest() for file in files})
@@ -112,32 +124,26 @@ def _ran(stored: str, what: str) -> bool:
 
 
 def measure_units(
-    out: Path,
-    units: Sequence[tuple[str, str]],
-    measure: Callable[[str, Path], Row],
-    seconds: float,
-    deadline: float,
-    stop: threading.Event,
-    skip: Container[str] = (),
+    out: Path, units: Sequence[Unit], seconds: float, deadline: float, stop: threading.Event
 ) -> list[Row]:
-    """Measure the units that have no row yet, in their order; the rows of all units that are done. Those in
-    ``skip`` are not measured now.
+    """Measure the units that have no row yet, in their order; the rows of all units that are done.
 
-    A unit is its name, which is a path below the folder, and what it runs; DifftestError if its row says that
-    it ran something else. No unit is started that could not run for ``seconds`` before the ``deadline`` (of
-    ``time.monotonic``). Units that another process works on are left to it.
+    DifftestError if the row of a unit says that it ran something else. No unit is started that could not run
+    for ``seconds`` before the ``deadline`` (of ``time.monotonic``). Units that another process works on are
+    left to it.
 
     A folder that has ``rows.parquet`` but no units begins with these rows.
     """
     if not (out / UNITS).exists():
         _unpack_rows(out)
-    for name, what in units:
-        row = _read_row(out / UNITS / name)
-        if row is not None and not _ran(row["what"], what):
-            raise DifftestError(f"{out / UNITS / name} ran {row['what']!r}, not {what!r}: name a new folder")
-    for number, (name, what) in enumerate(units, 1):
-        folder = out / UNITS / name
-        if name in skip or _read_row(folder) is not None:
+    for unit in units:
+        folder = out / UNITS / unit.name
+        row = _read_row(folder)
+        if row is not None and not _ran(row["what"], unit.what):
+            raise DifftestError(f"{folder} ran {row['what']!r}, not {unit.what!r}: name a new folder")
+    for number, unit in enumerate(units, 1):
+        folder = out / UNITS / unit.name
+        if unit.is_skipped or _read_row(folder) is not None:
             continue
         if stop.is_set() or time.monotonic() + seconds > deadline:
             say("stopped; repeat the command to resume")
@@ -149,14 +155,14 @@ def measure_units(
             continue
         try:
             if _read_row(folder) is None:
-                say(f"{number} of {len(units)}: {name}")
-                put_json(folder / ROW, {**measure(name, folder), "unit": name, "what": what})
+                say(f"{number} of {len(units)}: {unit.name}")
+                put_json(folder / ROW, {**unit.measure(folder), "unit": unit.name, "what": unit.what})
         except Stopped:
-            say(f"{name} is not finished; repeat the command to resume")
+            say(f"{unit.name} is not finished; repeat the command to resume")
             break
         finally:
             os.close(lock)
-    rows = ((name, _read_row(out / UNITS / name)) for name, _ in units)
+    rows = ((unit.name, _read_row(out / UNITS / unit.name)) for unit in units)
     return [row | {"unit": name} for name, row in rows if row is not None]
 
 

@@ -106,7 +106,7 @@ def test_what_is_stopped_is_no_row(seeds: Path) -> None:
     stop.set()
     experiment = walks.Experiment(Sources(seeds=str(seeds)), 4, 5, 12, stop)
     with pytest.raises(walks.Stopped):
-        experiment.measure("weaken", 1)
+        experiment.measure("weaken", 1, seeds)
 
 
 def test_seeds_without_answers_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Container
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -146,6 +147,7 @@ UNIT_COLUMNS = {"tool": "varchar", "names": "json", "what": "varchar"}
 
 def measured(out: Path, *names: str, skip: Container[str] = ()) -> tuple[list[str], list[dict[str, Any]]]:
     """The units that were measured, and the rows of all."""
+    measuring = script("measuring.py")
     ran: list[str] = []
 
     def measure(name: str, folder: Path) -> dict[str, Any]:
@@ -153,9 +155,8 @@ def measured(out: Path, *names: str, skip: Container[str] = ()) -> tuple[list[st
         ran.append(name)
         return {"tool": "t", "names": [name, HOSTILE]}
 
-    units = [(name, "as before") for name in names]
-    stop = threading.Event()
-    return ran, script("measuring.py").measure_units(out, units, measure, 0, math.inf, stop, skip)
+    units = [measuring.Unit(name, "as before", partial(measure, name), name in skip) for name in names]
+    return ran, measuring.measure_units(out, units, 0, math.inf, threading.Event())
 
 
 def test_rows_alone_are_enough_to_continue_elsewhere(tmp_path: Path) -> None:
@@ -199,8 +200,10 @@ def test_a_hunt_that_was_started_again_is_said_aloud(
 def test_the_rows_behind_the_results_can_be_continued(file: Path, tmp_path: Path) -> None:
     shutil.copy(file, tmp_path / "rows.parquet")
     units = duckdb.execute("select unit, what from read_parquet(?)", [str(file)]).fetchall()
-    rows = script("measuring.py").measure_units(tmp_path, units, pytest.fail, 0, math.inf, threading.Event())
-    assert [row["unit"] for row in rows] == [unit for unit, _ in units] != []
+    measuring = script("measuring.py")
+    units = [measuring.Unit(*unit, pytest.fail) for unit in units]
+    rows = measuring.measure_units(tmp_path, units, 0, math.inf, threading.Event())
+    assert [row["unit"] for row in rows] == [unit.name for unit in units] != []
     assert not re.search("/(?:tmp|home|root|work)/", str(rows)), "a path of the machine"
 
 
@@ -208,8 +211,8 @@ def test_a_unit_of_other_options_or_another_input_is_refused(tmp_path: Path) -> 
     measuring = script("measuring.py")
 
     def ask(what: str) -> list[Any]:
-        units = [("a/1", what)]
-        return list(measuring.measure_units(tmp_path, units, lambda *_: {}, 0, math.inf, threading.Event()))
+        units = [measuring.Unit("a/1", what, lambda folder: {})]
+        return list(measuring.measure_units(tmp_path, units, 0, math.inf, threading.Event()))
 
     [row] = ask("tool 2; with reduce 5")
     # Rows of earlier versions have fewer options.
@@ -251,7 +254,7 @@ def test_only_a_strategy_that_can_make_no_tests_is_left_out(tmp_path: Path, code
         patch.object(coverage, "exhume", fails),
         pytest.raises(DifftestError, match=failed),
     ):
-        experiment.measure(("--strategy", "fusion,storm"), {}, 1, tmp_path / "unit")
+        experiment.measure("a", ("--strategy", "fusion,storm"), 1, tmp_path / "unit")
 
 
 def test_a_corpus_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
