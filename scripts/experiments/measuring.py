@@ -80,6 +80,8 @@ PAPERS = (
 )
 
 Row = dict[str, Any]
+Arms = dict[str, tuple[str, ...]]
+"""The options of hunts, or of batches of tests, by name."""
 
 
 class Stopped(Exception):
@@ -565,8 +567,36 @@ def positive(text: str) -> float:
 
 
 def named(text: str) -> tuple[str, tuple[str, ...]]:
-    """``NAME=WORDS`` as the name and the words, split like a shell does; ValueError without a name."""
+    """The type of an option ``NAME=WORDS``: the name, and the words, split like a shell does."""
     name, _, rest = text.partition("=")
-    if not name or not all(c.isalnum() or c in "-_.+" for c in name):
-        raise ValueError(text)
-    return name, tuple(shlex.split(rest))
+    with suppress(ValueError):  # an open quote
+        if name and all(c.isalnum() or c in "-_.+" for c in name):
+            return name, tuple(shlex.split(rest))
+    raise argparse.ArgumentTypeError(f"{text}: write NAME=...")
+
+
+def arms_of(
+    parser: argparse.ArgumentParser, given: argparse.Namespace, default: Sequence[str], more: Arms
+) -> Arms:
+    """The arms that the options name, else the ``default`` ones, and ``more``. A usage error if two have one
+    name, or ``--only`` has another one.
+    """
+    listed = given.arm or [named(text) for text in default]
+    if len(arms := dict(listed)) < len(listed):
+        parser.error("two arms have one name")
+    arms |= more
+    if unknown := sorted({*(given.only or ())} - arms.keys()):
+        parser.error(f"no arm is called {unknown[0]}; there are {', '.join(arms)}")
+    return arms
+
+
+def add_settling(parser: argparse.ArgumentParser, seconds: float) -> None:
+    """Options of experiments that :func:`settle` findings."""
+    parser.add_argument(
+        "--reduce",
+        type=float,
+        default=seconds,
+        metavar="SECONDS",
+        help="reduce each finding for at most so long; 0: not at all (default: %(default)g)",
+    )
+    parser.add_argument("--no-bisect", action="store_true", help="do not search for first good releases")

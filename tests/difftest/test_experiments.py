@@ -383,7 +383,9 @@ def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
         ("equal-time", ("--triggers", "nobody=x"), "no tool is called nobody"),
         ("future-bugs", (), "no-history needs --plain"),
         ("coverage", ("--formulas", "x", "--only", "y"), "no arm is called y"),
-        ("coverage", ("--formulas", "x", "--arm", "=y"), "write NAME=OPTIONS"),
+        ("coverage", ("--formulas", "x", "--arm", "=y"), "argument --arm: =y: write NAME="),
+        ("coverage", ("--formulas", "x", "--arm", "a='"), "argument --arm: a=': write NAME="),
+        ("future-bugs", ("--arm", "a=", "--arm", "a="), "two arms have one name"),
     ],
 )
 def test_wrong_options_of_experiments_are_one_line(
