@@ -11,7 +11,7 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def export(benchmark: Benchmark, folder: Path) -> dict[str, str]:
     try:
         draft.mkdir()
         for name, rows in tables.items():
-            _write_parquet(draft / f"{name}.parquet", _columns(name), rows)
+            write_parquet(draft / f"{name}.parquet", _columns(name), rows)
         _write_sqlite(draft / "bugs.sqlite", tables)
         put_text(draft / "README.md", _data_sheet(benchmark, tables))
         sums = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
@@ -130,32 +130,35 @@ def describe_tables() -> list[_Row]:
     ]
 
 
-def _columns(table: str) -> list[str]:
-    """The columns of a table, in their order."""
+def _columns(table: str) -> dict[str, str]:
+    """The columns of a table with their types, in their order."""
     if table == "run":
-        return list(_RUN)
-    kind = Bug if table == "bug" else Unverified
-    encoded = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
-    own = [encoded[name] for name in kind.__struct_fields__ if name != "strip"]
-    return sorted([*own, "sha256"], key=list(_COLUMNS).index)
+        names = list(_RUN)
+    else:
+        kind = Bug if table == "bug" else Unverified
+        encoded = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+        own = [encoded[name] for name in kind.__struct_fields__ if name != "strip"]
+        names = sorted([*own, "sha256"], key=list(_COLUMNS).index)
+    return {name: _TYPES.get(name, "varchar") for name in names}
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list | tuple | dict):
+        value = json.dumps(value, ensure_ascii=False)
     # Neither format can store surrogates.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _definition(columns: Sequence[str]) -> str:
-    return ", ".join(f'"{name}" {_TYPES.get(name, "varchar")}' for name in columns)
+def _definition(columns: Mapping[str, str]) -> str:
+    return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
 
 
-def _write_parquet(file: Path, columns: Sequence[str], rows: Sequence[_Row]) -> None:
+def write_parquet(file: Path, columns: Mapping[str, str], rows: Sequence[_Row]) -> None:
+    """Write rows as Parquet, with ``columns`` by name and type; what is a list or a mapping becomes JSON."""
     with closing(open_database(settings={"threads": "1"})) as opened:
         opened.execute(f"create table data ({_definition(columns)})")
         # One list per column: executemany takes a millisecond per row.
-        lists = ", ".join(f"unnest(?::{_TYPES.get(name, 'varchar')}[])" for name in columns)
+        lists = ", ".join(f"unnest(?::{kind}[])" for kind in columns.values())
         values = [[_cell(row.get(name)) for row in rows] for name in columns]
         opened.execute(f"insert into data select {lists}", values)
         opened.execute(f"copy data to {sql_text(file)} (format parquet, compression zstd)")
@@ -220,10 +223,10 @@ def _fields(table: str) -> list[_Row]:
             "@id": f"{table}/{name}",
             "name": name,
             "description": _COLUMNS[name],
-            "dataType": _CROISSANT[_TYPES.get(name, "varchar")],
+            "dataType": _CROISSANT[kind],
             "source": {"fileObject": {"@id": f"{table}.parquet"}, "extract": {"column": name}},
         }
-        for name in _columns(table)
+        for name, kind in _columns(table).items()
     ]
 
 

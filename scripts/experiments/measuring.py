@@ -39,7 +39,8 @@ from _common import parser_of as plain_parser
 
 from base.files import new_file, put_json
 from base.locks import lock_folder, locked
-from corpus.store import Corpus, open_database, sql_text
+from corpus.store import Corpus, open_database
+from difftest.bugs.exporting import write_parquet
 from difftest.bugs.scoring import TESTS, FuzzerLimits, FuzzerRun, run_fuzzer
 from difftest.bugs.statistics import Comparison, Fuzzer, compare
 from difftest.campaign.stored import read_campaign
@@ -525,17 +526,9 @@ def _write(out: Path, rows: Sequence[Row], results: Results) -> None:
 
 
 def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> None:
-    """Write rows as Parquet; what is a list or a mapping becomes JSON."""
-    with new_file(file) as draft, closing(open_database(settings={"threads": "1"})) as opened:
-        opened.execute(f"create table data ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
-        if rows:
-            values = [[_cell(row.get(name)) for name in columns] for row in rows]
-            opened.executemany(f"insert into data values ({', '.join('?' * len(columns))})", values)
-        opened.execute(f"copy data to {sql_text(draft)} (format parquet, compression zstd)")
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    """Write rows as Parquet, which replaces the file as a whole."""
+    with new_file(file) as draft:
+        write_parquet(draft, columns, rows)
 
 
 # The command line
