@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from dataclasses import replace
@@ -24,7 +23,7 @@ from difftest.triage.store import findings_of
 from difftest.triage.triggers import Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from tests.difftest.hunts import summary_of
-from tests.difftest.test_reports import write
+from tests.difftest.test_reports import bisect, write
 from tests.shell import shell_solver
 
 
@@ -36,13 +35,7 @@ def finding(
     folder = write(out / "findings" / name, id=name, key=key, reduced=reported, **more)
     (folder / "reduced.smt2").write_text("(check-sat)\n")
     if releases:
-        report = {
-            "first_affected": releases[0],
-            "first_fixed": releases[1],
-            "last_affected": "9",
-            "tried": [],
-        }
-        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": report}))
+        bisect(folder, *releases, {}, last_affected="9")
     return folder
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,18 @@ def write(folder: Path, formula: str = TEXT, stdout: str = "sat\n", **changes: A
     (folder / f"{entry['name']}.stdout").write_bytes(stdout.encode("utf-8", "surrogatepass"))
     (folder / f"{entry['name']}.stderr").write_text("")
     return folder
+
+
+def bisect(folder: Path, first: str, fixed: str | None, tried: Mapping[str, str], **more: object) -> None:
+    """Store that a finding shows from the release ``first`` on and not in ``fixed``, and what those say that
+    were ``tried``.
+    """
+    states = [{"release": release, "state": state} for release, state in tried.items()]
+    report = {"first_affected": first, "first_fixed": fixed, "tried": states, **more}
+    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": report}))
+
+
+TRIED = {"4.8.4": "free", "4.8.5": "affected", "4.8.6": "skipped", "4.8.7": "free"}
 
 
 def section(text: str, name: str) -> str:
@@ -464,13 +476,7 @@ def test_a_reduced_and_bisected_finding_says_so(tmp_path: Path) -> None:
     folder = write(tmp_path / "f", reduced=reduced, resembles=resembles)
     (folder / "reduced.smt2").write_text("(assert (= 1.0 (/ 1.0 0.0)))\n(check-sat)\n")
     (folder / "z3-4.8.5.reduced.stdout").write_text("sat\nshort\n")
-    tried = [("4.8.4", "free"), ("4.8.5", "affected"), ("4.8.6", "skipped"), ("4.8.7", "free")]
-    report = {
-        "first_affected": "4.8.5", "since_the_oldest": False,
-        "last_affected": "4.8.5", "first_fixed": "4.8.7",
-        "tried": [{"release": release, "state": state} for release, state in tried],
-    }  # fmt: skip
-    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": report}))
+    bisect(folder, "4.8.5", "4.8.7", TRIED, since_the_oldest=False, last_affected="4.8.5")
     text = rewrite_report(folder)
     assert "QF_LRA" in _title(folder)
     assert "(/ 1.0 0.0)" in text and "(div x 2)" not in text

@@ -16,6 +16,7 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import ArmState, Changes
 from difftest.triage.ledger import Became, Entry, Ledger
 from exhume.pages.dashboard import _hours
+from tests.difftest.test_reports import bisect
 from tests.exhume.test_report import HOSTILE, Page, finding, hostile
 
 START = datetime.datetime(2026, 11, 1, 1, tzinfo=datetime.UTC)
@@ -44,9 +45,8 @@ def nights(tmp_path: Path) -> Path:
     night(folder / "c", 40, {4: "crash|z3-5.4.1|c.cpp:3"}, known=("soundness|z3|Ints|div",))
     night(folder / "a", 0, {1: "soundness|z3-5.4.0|Ints|div", 2: "crash|z3-5.4.0|a.cpp:1"})
     night(folder / "b", 3, {3: "crash|z3-5.4.1|b.cpp:2"}, known=("soundness|z3|Ints|div",))
-    bisected = {"first_affected": "5.3.0", "last_affected": "5.4.0", "first_fixed": "5.4.1", "tried": []}
-    done = {"complete": True, "report": bisected}
-    (folder / "a" / "findings" / f"invalid-model-{2:012x}" / "bisect.json").write_text(json.dumps(done))
+    found = folder / "a" / "findings" / f"invalid-model-{2:012x}"
+    bisect(found, "5.3.0", "5.4.1", {}, last_affected="5.4.0")
     return folder
 
 

@@ -21,7 +21,7 @@ from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState
 from difftest.regress import STRATEGY as REPLAY
 from exhume.pages.report import MAX_BYTES, _command
-from tests.difftest.test_reports import write
+from tests.difftest.test_reports import TRIED, bisect, write
 
 HOSTILE = (
     "</pre></script><script>document.title='PWNED'</script><img src=x onerror=\"document.title='PWNED'\">"
@@ -91,13 +91,7 @@ def is_harmless(page: Page) -> bool:
 def test_the_page_shows_a_campaign(exhume: Any, tmp_path: Path) -> None:
     folder = finding(tmp_path, 1, resembles=[{"issue": "z3#9", "why": "same place", "score": 0.9}])
     finding(tmp_path, 2, resembles=[])
-    tried = [("4.8.4", "free"), ("4.8.5", "affected"), ("4.8.6", "skipped"), ("4.8.7", "free")]
-    bisected = {
-        "first_affected": "4.8.5", "since_the_oldest": False, "last_affected": "4.8.5",
-        "first_fixed": "4.8.7",
-        "tried": [{"release": release, "state": state} for release, state in tried],
-    }  # fmt: skip
-    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
+    bisect(folder, "4.8.5", "4.8.7", TRIED, since_the_oldest=False, last_affected="4.8.5")
     campaign(tmp_path)
     ended = exhume("report", tmp_path, "--json")
     assert ended.code == 0
@@ -236,11 +230,8 @@ def hostile(out: Path) -> Path:
         out, 1, formula=HOSTILE, stdout=HOSTILE, entry=entry, solver=HOSTILE, culprit="evil", key=HOSTILE,
         reason=HOSTILE, evidence=[HOSTILE, {"text": HOSTILE}], resembles=near, test=test, theories=[HOSTILE],
     )  # fmt: skip
-    bisected = {
-        "first_affected": HOSTILE, "last_affected": HOSTILE, "first_fixed": HOSTILE, "since_the_oldest": True,
-        "tried": [{"release": HOSTILE, "state": "affected"}, {"release": "1.0", "state": "free"}],
-    }  # fmt: skip
-    (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
+    tried = {HOSTILE: "affected", "1.0": "free"}
+    bisect(folder, HOSTILE, HOSTILE, tried, last_affected=HOSTILE, since_the_oldest=True)
     campaign(out, HOSTILE, HOSTILE)
     return out
 
@@ -372,8 +363,7 @@ def test_findings_whose_operators_hold_anothers_are_named_unless_releases_differ
     for number, key in enumerate(keys):
         folder = finding(tmp_path, number, key=key)
         if number in (1, 2):
-            bisected = {"first_affected": "1.0", "first_fixed": f"{number}.1", "tried": []}
-            (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
+            bisect(folder, "1.0", f"{number}.1", {})
     rows = exhume("triage", tmp_path, "--json").json
     same = [[other[-1] for other in row["maybe_same_as"]] for row in rows]
     assert same == [["2"], [], ["0"], [], [], [], ["7"], ["6"]]
@@ -384,22 +374,14 @@ def test_of_two_smaller_ones_the_one_with_the_same_releases_counts(exhume: Any, 
         folder = finding(
             tmp_path, number, key=f"soundness|z3-4.8.5|Ints|{operators}", theories=[f"T{number}"]
         )
-        bisected = {"first_affected": "0.1", "first_fixed": fixed, "tried": []}
-        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
+        bisect(folder, "0.1", fixed, {})
     rows = exhume("triage", tmp_path, "--json").json
     assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [[], ["2"], ["1"]]
 
 
 def test_findings_with_the_same_releases_are_named(exhume: Any, tmp_path: Path) -> None:
     for number, (first, fixed) in enumerate([("1.0", "2.0"), ("1.0", "2.0"), ("1.1", "2.0"), ("1.0", None)]):
-        bisected = {
-            "first_affected": first,
-            "since_the_oldest": fixed is None,
-            "first_fixed": fixed,
-            "tried": [],
-        }
-        folder = finding(tmp_path, number)
-        (folder / "bisect.json").write_text(json.dumps({"complete": True, "report": bisected}))
+        bisect(finding(tmp_path, number), first, fixed, {}, since_the_oldest=fixed is None)
     rows = exhume("triage", tmp_path, "--json").json
     assert [[other[-1] for other in row["maybe_same_as"]] for row in rows] == [["1"], ["0"], [], []]
     out = exhume("triage", tmp_path).out
