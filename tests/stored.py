@@ -47,6 +47,13 @@ class Ended:
         assert self.out.strip(), self.err
         return json.loads(self.out)
 
+    @property
+    def said(self) -> str:
+        """The one line on standard error; fails if there are more."""
+        lines = [line for line in self.err.splitlines() if line]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
 
 Command = Callable[..., Ended]
 

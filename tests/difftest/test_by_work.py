@@ -18,11 +18,11 @@ from difftest.triage.keying import key_of
 from generator.strategy import GeneratedTest
 from solvers.specs import with_resource_limit
 from tests.conftest import HUNT
-from tests.exhume.conftest import Ended
 from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.releases import no_release
 from tests.sizes import size
 from tests.solvers.test_screener import Counted
+from tests.stored import Ended
 
 TESTS = size(3, 5)
 TEXT = "(declare-const x Int)\n(declare-const y Int)\n(assert (> (div x 3) (mod y 5)))\n(check-sat)\n"

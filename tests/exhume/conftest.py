@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +14,9 @@ import pytest
 
 from exhume.cli import run
 from tests.shell import quick_spec, shell_spec
+from tests.stored import Ended
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What a command printed and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output as one JSON document."""
-        return json.loads(self.out)
-
-    @property
-    def said(self) -> str:
-        """The one line on standard error; fails if there are more."""
-        lines = [line for line in self.err.splitlines() if line]
-        assert len(lines) == 1, self.err
-        return lines[0]
 
 
 Run = Callable[..., Ended]
