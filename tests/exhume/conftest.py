@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from exhume.cli import run
+from tests.conftest import HUNT
 from tests.shell import quick_spec, shell_spec
 from tests.stored import Ended
 
@@ -91,6 +92,12 @@ def yes(tmp_path: Path) -> str:
 def no(tmp_path: Path) -> str:
     """A solver that always says unsat."""
     return always(tmp_path, "no", "unsat")
+
+
+def hunting(corpus: Path, out: Path, *solvers: str) -> tuple[object, ...]:
+    """The command of a hunt with these solvers, whose campaign is in ``out``."""
+    given = (word for solver in solvers for word in ("--solver", solver))
+    return (*HUNT, "--corpus", corpus, *given, "--out", out)
 
 
 def always(folder: Path, name: str, answer: str) -> str:

@@ -19,7 +19,7 @@ import pytest
 
 from corpus.store import Corpus
 from solvers.running.process import Limits
-from tests.conftest import HUNT
+from tests.exhume.conftest import hunting
 from tests.exhume.test_report import finding
 
 GOOD = "(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"
@@ -121,7 +121,7 @@ COMMANDS = [
     pytest.param(lambda c, t: ("learn", "--corpus", c), id="learn"),
     pytest.param(lambda c, t: ("label", "--corpus", c), id="label"),
     pytest.param(lambda c, t: ("generate", "--corpus", c, "--out", t / "t"), id="generate"),
-    pytest.param(lambda c, t: (*HUNT, "--corpus", c, "--solver", "z3", "--out", t / "h"), id="hunt"),
+    pytest.param(lambda c, t: hunting(c, t / "h", "z3"), id="hunt"),
     pytest.param(lambda c, t: ("replay", "--corpus", c, "--solver", "z3"), id="replay"),
     pytest.param(lambda c, t: ("import", t / "src", "--corpus", c), id="import"),
 ]
@@ -219,17 +219,25 @@ def test_a_missing_corpus_is_said_to_be_missing(
     assert not (tmp_path / "none.duckdb").exists()
 
 
+@contextlib.contextmanager
+def held(corpus: Path, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has the corpus open for so long."""
+    script = (
+        "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
+        f" time.sleep({seconds})"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(corpus)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder
+        holder.kill()
+
+
 @pytest.fixture
 def locked(stocked: Path) -> Iterator[Path]:
     """A corpus that another process writes to."""
-    script = (
-        "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True); time.sleep(60)"
-    )
-    with subprocess.Popen([sys.executable, "-c", script, str(stocked)], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
+    with held(stocked, 60):
         yield stocked
-        holder.kill()
 
 
 @pytest.mark.parametrize("make", COMMANDS)
@@ -261,13 +269,7 @@ def test_a_corpus_in_use_for_a_moment_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("corpus.store._MOMENT", 0.0 if lines else 20.0)
-    script = (
-        "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"
-        f" time.sleep({seconds})"
-    )
-    with subprocess.Popen([sys.executable, "-c", script, stocked], stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
+    with held(stocked, seconds) as holder:
         ended = exhume(*command, "--corpus", stocked)
         assert ended.code == 0
         said = f"waiting up to 30 s for {stocked}, which process {holder.pid} has open"
@@ -385,9 +387,7 @@ def test_a_full_disk_stops_a_hunt(exhume: Any, small_disk: Path, corpus: Path, y
     with (small_disk / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
         while filler.write(b"x" * 4096) > 0:
             pass
-    ended = exhume(
-        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 5, "--out", small_disk / "h"
-    )
+    ended = exhume(*hunting(corpus, small_disk / "h", yes, no), "--tests", 5)
     assert ended.code == 2
     assert "No space left" in ended.said
 
@@ -423,7 +423,7 @@ def test_a_solver_that_cannot_be_had(
 
 
 def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> None:
-    ended = exhume(*HUNT, "--corpus", starter, "--solver", "z3", "--solver", "z3", "--out", tmp_path / "h")
+    ended = exhume(*hunting(starter, tmp_path / "h", "z3", "z3"))
     assert ended.code == 2
     assert "two solvers are called 'z3'" in ended.said
 
@@ -475,7 +475,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
 
 def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path: Path) -> None:
     Corpus.open(tmp_path / "c.duckdb", write=True).close()
-    ended = exhume(*HUNT, "--corpus", tmp_path / "c.duckdb", "--solver", yes, "--out", tmp_path / "h")
+    ended = exhume(*hunting(tmp_path / "c.duckdb", tmp_path / "h", yes))
     assert ended.code == 2
     assert "exhume learn" in ended.said
     assert not (tmp_path / "h").exists()

@@ -33,15 +33,10 @@ from exhume.screens.console import Pace, PlainConsole, progress
 from exhume.screens.hunt import Goal, HuntScreen
 from exhume.screens.summary import show_findings, show_summary
 from exhume.screens.wording import size, span
-from tests.conftest import HUNT
 from tests.difftest.test_reports import write
+from tests.exhume.conftest import hunting
 
 Fake = Callable[[str, str], str]
-
-
-def hunting(corpus: Path, out: Path, *solvers: str) -> list[object]:
-    specs = [part for spec in solvers for part in ("--solver", spec)]
-    return [*HUNT, "--corpus", corpus, *specs, "--out", out, "--json"]
 
 
 def test_a_killed_hunt_resumes_with_the_same_command(
@@ -49,7 +44,7 @@ def test_a_killed_hunt_resumes_with_the_same_command(
 ) -> None:
     slow = fake("slow", "time.sleep(0.03); print('sat')")
     out = tmp_path / "h"
-    command = [*hunting(corpus, out, slow), "--tests", 30]
+    command = (*hunting(corpus, out, slow), "--tests", 30, "--json")
     process = start(*command)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -149,7 +144,7 @@ def test_ctrl_c_twice_while_findings_are_stored_leaves_the_summary(
     close_really = Recorder.close
     monkeypatch.setattr(store_findings, "store_hunt", locked)
     monkeypatch.setattr(Recorder, "close", close)
-    ended = exhume(*hunting(corpus, tmp_path / "h", breaks), "--tests", 1, "--first-limit", 20)
+    ended = exhume(*hunting(corpus, tmp_path / "h", breaks), "--tests", 1, "--first-limit", 20, "--json")
     assert not signals
     assert (ended.code, len(ended.json["findings"])) == (1, 1)
     assert "1 finding is not in the corpus yet: " in ended.err
@@ -198,7 +193,7 @@ def test_several_strategies_share_a_hunt_and_the_corpus_knows_their_tests(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     out = Path("h")
-    command = [*hunting(corpus, out, breaks), "--tests", 8, "--strategy", "skeletons,opfuzz"]
+    command = (*hunting(corpus, out, breaks), "--tests", 8, "--strategy", "skeletons,opfuzz", "--json")
     found = exhume(*command).json["findings"]
     arms = {arm.strategy: arm.tests for arm in read_campaign(out).arms}
     assert arms == {"skeletons": 4, "opfuzz": 4}
@@ -234,7 +229,7 @@ def test_a_full_disk_stops_a_hunt_with_its_summary(
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
     try:
-        with start(*hunting(corpus, small / "h", breaks)[:-1], "--time", "90s") as process:
+        with start(*hunting(corpus, small / "h", breaks), "--time", "90s") as process:
             while process.poll() is None and not list(small.glob("h/findings/crash-*")):
                 time.sleep(0.05)
             with contextlib.suppress(OSError), (small / "rest").open("wb", buffering=0) as rest:
@@ -386,7 +381,6 @@ def test_a_command_to_paste_is_quoted(
     exhume: Callable[..., Any], corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "two words"
-    solvers = ("--solver", yes, "--solver", no, "--first-limit", 10)
-    ended = exhume(*HUNT, "--corpus", corpus, *solvers, "--tests", 2, "--out", out)
+    ended = exhume(*hunting(corpus, out, yes, no), "--first-limit", 10, "--tests", 2)
     assert ended.err == f"next: exhume reduce --all '{out}'\n"
     assert f"exhume reduce --all '{out}'" in exhume("report", out).err

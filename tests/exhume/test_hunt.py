@@ -17,6 +17,7 @@ from difftest import EnvironmentProblem, Outcome, find_solver
 from exhume.commands.hunt import chosen_seeds, chosen_strategies
 from generator import STRATEGIES
 from tests.conftest import HUNT
+from tests.exhume.conftest import hunting
 from tests.releases import no_release
 from tests.sizes import size
 
@@ -31,22 +32,7 @@ def test_outcomes_are_those_of_the_design() -> None:
 def test_solvers_that_disagree_are_a_finding(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
-    ended = exhume(
-        *HUNT,
-        "--corpus",
-        corpus,
-        "--solver",
-        yes,
-        "--solver",
-        no,
-        "--tests",
-        3,
-        "--first-limit",
-        20,
-        "--out",
-        tmp_path / "h",
-        "--json",
-    )
+    ended = exhume(*hunting(corpus, tmp_path / "h", yes, no), "--tests", 3, "--first-limit", 20, "--json")
     assert ended.code == 1
     document = ended.json
     counts = {"tests", "decided", "seconds", "cpu_seconds", "solver_seconds", "outcomes", "models_crossed"}
@@ -70,9 +56,8 @@ def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
     body = "print('sat' if 'assert true' in text else '(error \"line 1 <b>:x: [red]\")\\nmore')"
     refuses = fake("refuses", body)
     out = tmp_path / "h"
-    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", refuses, "--first-limit", 20)
     line = 'refuses refused all 3 tests: (error "line 1 <b>:x: [red]")'
-    shown = exhume(*command, "--tests", 3, "--out", out)
+    shown = exhume(*hunting(corpus, out, yes, refuses), "--first-limit", 20, "--tests", 3)
     assert shown.code == 3
     assert shown.err.splitlines()[-1] == f"exhume: nothing was compared with refuses: {line}"
     page = Path(exhume("report", out, "--json").json["path"]).read_text("utf-8")
@@ -88,20 +73,7 @@ def test_a_solver_that_refuses_every_test_is_named_with_its_first_words(
 def test_findings_are_stored_in_the_corpus(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
-    found = exhume(
-        *HUNT,
-        "--corpus",
-        corpus,
-        "--solver",
-        yes,
-        "--solver",
-        no,
-        "--tests",
-        2,
-        "--out",
-        tmp_path / "h",
-        "--json",
-    ).json["findings"]
+    found = exhume(*hunting(corpus, tmp_path / "h", yes, no), "--tests", 2, "--json").json["findings"]
     rows = exhume("query", "select class, key, path from finding", "--corpus", corpus, "--json").json
     assert {(r["class"], r["key"], r["path"]) for r in rows} == {
         (f["class"], f["key"], f["path"]) for f in found
@@ -112,19 +84,7 @@ def test_findings_are_stored_in_the_corpus(
 def test_a_second_hunt_knows_the_findings_of_the_first(
     exhume: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
-    command = (
-        *HUNT,
-        "--corpus",
-        corpus,
-        "--solver",
-        yes,
-        "--solver",
-        no,
-        "--tests",
-        2,
-        "--out",
-        tmp_path / "h",
-    )
+    command = (*hunting(corpus, tmp_path / "h", yes, no), "--tests", 2)
     first = exhume(*command, "--json").json["findings"]
     second = exhume(*command, "--json").json["findings"]
     assert [f["known"] for f in first] == [False] * len(first)
@@ -138,8 +98,7 @@ def test_the_findings_are_a_short_table_without_repeats(
     exhume: Any, corpus: Path, breaks: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"
-    command = (*HUNT, "--corpus", corpus, "--solver", breaks, "--tests", 15, "--first-limit", 20)
-    ended = exhume(*command, "--out", out)
+    ended = exhume(*hunting(corpus, out, breaks), "--tests", 15, "--first-limit", 20)
     folders = [folder.name for folder in (out / "findings").iterdir()]
     assert len(folders) > 12
     shown = [name for name in folders if name in ended.out]
@@ -156,7 +115,7 @@ def test_a_crash_is_filed_under_its_place(exhume: Any, corpus: Path, fake: Fake,
         "sys.stdout.flush()\n"
         "os.kill(os.getpid(), signal.SIGABRT)",
     )
-    ended = exhume(*HUNT, "--corpus", corpus, "--solver", broken, "--tests", 5, "--out", tmp_path / "h")
+    ended = exhume(*hunting(corpus, tmp_path / "h", broken), "--tests", 5)
     assert ended.code == 1
     assert "1 finding\n" in ended.out
     assert "ast.cpp:42" in ended.out
@@ -166,28 +125,13 @@ def test_nothing_found_is_exit_code_0(
     exhume: Any, corpus: Path, yes: str, fake: Fake, tmp_path: Path
 ) -> None:
     also = fake("also", "print('sat')")
-    ended = exhume(
-        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", also, "--tests", 3, "--out", tmp_path / "h"
-    )
+    ended = exhume(*hunting(corpus, tmp_path / "h", yes, also), "--tests", 3)
     assert ended.code == 0
     assert "no findings" in ended.out
 
 
 def test_the_real_solvers_on_real_tests(exhume: Any, corpus: Path, tmp_path: Path) -> None:
-    ended = exhume(
-        *HUNT,
-        "--corpus",
-        corpus,
-        "--solver",
-        "z3",
-        "--solver",
-        "cvc5",
-        "--tests",
-        size(8, 20),
-        "--out",
-        tmp_path / "h",
-        "--json",
-    )
+    ended = exhume(*hunting(corpus, tmp_path / "h", "z3", "cvc5"), "--tests", size(8, 20), "--json")
     document = ended.json
     assert ended.code == (1 if document["findings"] else 0)
     assert document["tests"] == size(8, 20)
@@ -201,28 +145,13 @@ def test_an_old_release_is_caught(exhume: Any, corpus: Path, tmp_path: Path) -> 
         find_solver("z3==4.8.5")
     except EnvironmentProblem as problem:
         no_release(problem)
-    ended = exhume(
-        *HUNT,
-        "--corpus",
-        corpus,
-        "--solver",
-        "z3==4.8.5",
-        "--solver",
-        "z3",
-        "--tests",
-        25,
-        "--oracles=-slowdown",
-        "--out",
-        tmp_path / "h",
-    )
+    ended = exhume(*hunting(corpus, tmp_path / "h", "z3==4.8.5", "z3"), "--tests", 25, "--oracles=-slowdown")
     assert ended.code == 1
     assert "z3-4.8.5" in ended.out
 
 
 def test_time_ends_a_hunt(exhume: Any, corpus: Path, yes: str, tmp_path: Path) -> None:
-    document = exhume(
-        *HUNT, "--corpus", corpus, "--solver", yes, "--time", "1s", "--out", tmp_path / "h", "--json"
-    ).json
+    document = exhume(*hunting(corpus, tmp_path / "h", yes), "--time", "1s", "--json").json
     assert 1 <= document["seconds"] < 20
     assert document["tests"] >= 1
 
@@ -403,7 +332,7 @@ def test_findings_wait_for_a_corpus_that_is_taken(
     def locked(*_: object) -> None:
         raise CorpusLocked(f"{corpus} is in use by process 1", corpus, 1)
 
-    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--out", tmp_path / "h", "--json")
+    command = (*hunting(corpus, tmp_path / "h", yes, no), "--json")
     with monkeypatch.context() as patched:
         patched.setattr(store_findings, "store_hunt", locked)
         ended = exhume(*command, "--tests", 2)
@@ -420,7 +349,7 @@ def test_findings_wait_for_a_corpus_that_is_taken(
 def test_a_hunt_takes_the_kinds_of_modes_and_their_share(
     exhume: Any, corpus: Path, yes: str, tmp_path: Path
 ) -> None:
-    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--tests", 2, "--out", tmp_path / "h")
+    command = (*hunting(corpus, tmp_path / "h", yes), "--tests", 2)
     assert exhume(*command, "--modes", "tactics", "--mode-share", 1).code == 0
     other = exhume(*command, "--modes", "default")
     assert other.code == 2

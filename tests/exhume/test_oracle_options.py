@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from difftest.campaign.stored import read_campaign
-from tests.conftest import HUNT
+from tests.exhume.conftest import hunting
 
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)\n"
 LIAR = "print('sat')\nif 'get-model' in text: print('((define-fun x () Int 0))')"
@@ -52,7 +52,7 @@ def test_a_hunt_continues_with_what_is_switched_off(
     exhume: Any, corpus: Path, yes: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "h"
-    command = (*HUNT, "--corpus", corpus, "--solver", yes, "--tests", 1, "--out", out)
+    command = (*hunting(corpus, out, yes), "--tests", 1)
     assert exhume(*command, "--oracles=-slowdown").code == 0
     assert read_campaign(out).settings["given"]["oracles"] == ["-slowdown"]
     assert exhume("hunt", "--resume", "--out", out, "--tests", 2).code == 0

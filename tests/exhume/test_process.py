@@ -19,7 +19,7 @@ import pytest
 
 from exhume.cli import main
 from exhume.commands import learn
-from tests.conftest import HUNT
+from tests.exhume.conftest import hunting
 
 SLOW = "time.sleep(0.05)\nprint('sat')"
 
@@ -40,9 +40,7 @@ def test_a_whole_session_in_processes_of_its_own(shell: Any, formulas: Path, tmp
 def test_no_colour_and_no_progress_in_pipes(
     shell: Any, corpus: Path, yes: str, no: str, tmp_path: Path
 ) -> None:
-    ended = shell(
-        *HUNT, "--corpus", corpus, "--solver", yes, "--solver", no, "--tests", 2, "--out", tmp_path / "h"
-    )
+    ended = shell(*hunting(corpus, tmp_path / "h", yes, no), "--tests", 2)
     assert ended.code == 1
     assert "\x1b" not in ended.out + ended.err
     assert "\r" not in ended.out + ended.err
@@ -81,9 +79,7 @@ def test_ctrl_c_ends_a_hunt_with_its_summary(
     out = tmp_path / "h"
     slow = fake("slow", SLOW)
     options = ("--json",) if as_json else ()
-    with start(
-        *HUNT, "--corpus", corpus, "--solver", slow, "--solver", no, "--out", out, *options
-    ) as process:
+    with start(*hunting(corpus, out, slow, no), *options) as process:
         deadline = time.monotonic() + 120
         while not list(out.glob("findings/soundness-*")) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -128,7 +124,7 @@ def test_ctrl_c_twice_stops_a_hunt_immediately(
     body += f"if os.path.exists({str(cured)!r}): print('unsat'); sys.exit()\n"
     body += f"if os.path.getsize({str(runs)!r}) >= {sleeping}: time.sleep(120)\nprint('sat')"
     sleepy = fake(f"sleepy{uuid.uuid4().hex}", body)
-    command = (*HUNT, "--corpus", corpus, "--solver", sleepy, "--solver", no, "--tests", 1, "--out", out)
+    command = (*hunting(corpus, out, sleepy, no), "--tests", 1)
     with start(*command, "--first-limit", 30, "--modes", "default", "--oracles", "soundness") as process:
         deadline = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < deadline and _size(runs) < sleeping:
