@@ -23,6 +23,15 @@ _COLOURS = {
     **{"ok": 0, "timeout": 1, "memout": 7, "unknown": 3, "refused": 4},
     **{name: class_of(name).colour for name in ("crash", "invalid-model")},
 }
+# The plots of outcomes: titles and notes.
+_BY = {
+    "solver": ("Outcomes per solver", "One run per test and solver."),
+    "strategy": ("Outcomes by strategy", "Runs of all solvers on the tests of a strategy."),
+    "theory": (
+        "Outcomes by theory",
+        "Runs of all solvers on tests with a theory; a test of two theories counts in both.",
+    ),
+}
 _MINUTES_FROM, _HOURS_FROM = 5 * 60, 2 * 3600
 
 
@@ -30,36 +39,26 @@ def campaign_plots(campaign: StoredCampaign | None) -> list[Plot]:
     """Plots of tests over time and of outcomes per solver, strategy and theory; empty without a campaign."""
     if campaign is None or not campaign.buckets or not campaign.runs:
         return []
-    plots = [_over_time(campaign)]
-    per_solver: dict[str, Counter[str]] = defaultdict(Counter)
-    by_kind: dict[str, dict[str, Counter[str]]] = {"strategy": {}, "theory": {}}
+    counts: dict[str, dict[str, Counter[str]]] = {kind: defaultdict(Counter) for kind in _BY}
     checked_models: dict[str, Counter[str]] = defaultdict(Counter)
     for row in campaign.outcomes:
         if not row.outcome:
             continue  # a row of another kind
         if row.kind == CROSSING:
             checked_models[row.outcome][row.solver] += row.count
-            continue
-        if row.kind == "strategy":
-            per_solver[row.solver][row.outcome] += row.count
-        by_kind.setdefault(row.kind, {}).setdefault(row.name, Counter())[row.outcome] += row.count
+        elif row.kind in counts:
+            counts[row.kind][row.name][row.outcome] += row.count
+            if row.kind == "strategy":
+                counts["solver"][row.solver][row.outcome] += row.count
     # The same outcomes everywhere, so that a colour means the same in all plots.
-    seen = {o for counts in per_solver.values() for o in counts}
+    seen = {outcome for found in counts["solver"].values() for outcome in found}
     outcomes = [*(o for o in _OUTCOMES if o in seen), *sorted(seen - set(_OUTCOMES))]
-    if per_solver:
-        note = "One run per test and solver."
-        plots.append(_outcome_plot("solver", "Outcomes per solver", note, per_solver, outcomes))
-    if by_kind["strategy"]:
-        note = "Runs of all solvers on the tests of a strategy."
-        plots.append(_outcome_plot("strategy", "Outcomes by strategy", note, by_kind["strategy"], outcomes))
-    if by_kind["theory"]:
-        note = "Runs of all solvers on tests with a theory; a test of two theories counts in both."
-        plots.append(_outcome_plot("theory", "Outcomes by theory", note, by_kind["theory"], outcomes))
+    plots = [_over_time(campaign)]
+    plots += [_outcome_plot(by, *_BY[by], found, outcomes) for by, found in counts.items() if found]
     if checked_models:
         note = "Models that another solver confirmed or refuted, and why others could not be checked."
-        plots.append(
-            _outcome_plot("model", "Models checked by another solver", note, checked_models, list(per_solver))
-        )
+        title = "Models checked by another solver"
+        plots.append(_outcome_plot("model", title, note, checked_models, list(counts["solver"])))
     return plots
 
 
