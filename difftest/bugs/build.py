@@ -33,7 +33,7 @@ from difftest.bugs.records import (
     write_records,
 )
 from difftest.bugs.reducing import reduce_bug
-from difftest.bugs.shelf import Shelf
+from difftest.bugs.shelf import RUN_SECONDS, Shelf
 from difftest.claims import claimed
 from difftest.errors import DifftestError
 from solvers.running.outcomes import Outcome
@@ -57,7 +57,7 @@ class BuildSettings:
     to reduce a formula for (0: not at all).
     """
 
-    seconds: float = 5.0
+    seconds: float = RUN_SECONDS
     probes: int = 9
     reduce: float = 0.0
 

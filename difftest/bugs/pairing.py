@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from difftest.bugs.records import Bug, Seen, Trigger, Unverified, make_id, with_own_ids
-from difftest.bugs.shelf import OPTION, Shelf
+from difftest.bugs.shelf import OPTION, RUN_SECONDS, Shelf
 from difftest.bugs.symptoms import Symptom, disputed_check, plain_symptoms
 from difftest.bugs.truth import find_truth
 from difftest.triage.classes import class_of
@@ -51,7 +51,7 @@ class Case:
     trigger: Trigger
     shelf: Shelf
     runner: Runner
-    seconds: float = 5.0
+    seconds: float = RUN_SECONDS
     probes: int = 9
     runs: dict[str, Seen] = field(default_factory=dict)
     stop: threading.Event = field(default_factory=threading.Event)

@@ -25,7 +25,7 @@ from base.steps import Steps, Tick, unseen
 from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
-from difftest.bugs.shelf import Shelf
+from difftest.bugs.shelf import RUN_SECONDS, Shelf
 from difftest.bugs.symptoms import Symptom, have_one_cause
 from difftest.claims import claimed
 from difftest.errors import BadOutput, DifftestError, writing
@@ -216,7 +216,7 @@ class Judge:
     release: str
     bugs: Sequence[Bug]
     shelf: Shelf
-    seconds: float = 5.0
+    seconds: float = RUN_SECONDS
 
     def hits(self, run: FuzzerRun, budget: float, stop: threading.Event) -> Iterator[Hit | None]:
         """What each test of a run shows, in the order of their times; None where it shows nothing.

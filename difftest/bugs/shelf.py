@@ -17,6 +17,8 @@ from solvers.running.script import Script
 from solvers.specs import Solver, families_to_ask, find_solver
 
 OPTION = "option not accepted"
+RUN_SECONDS = 5.0
+"""The limit of a run, where no other one is given."""
 
 
 class Shelf:

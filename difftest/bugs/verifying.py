@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from difftest.bugs.pairing import PATIENCE
 from difftest.bugs.records import Bug, Seen
-from difftest.bugs.shelf import Shelf, run_text
+from difftest.bugs.shelf import RUN_SECONDS, Shelf, run_text
 from difftest.bugs.symptoms import Symptom
 from difftest.oracles.slowdown import SECONDS
 from difftest.triage.kinds import State
@@ -16,8 +16,6 @@ from solvers.running.outcomes import Outcome
 from solvers.running.pool import RunnerPool
 from solvers.running.runner import Runner
 from solvers.specs import Solver
-
-_LEAST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def verify(
     bugs: Sequence[Bug],
     shelf: Shelf,
     times: int = 1,
-    seconds: float = _LEAST_SECONDS,
+    seconds: float = RUN_SECONDS,
     jobs: int = 1,
     stop: threading.Event | None = None,
 ) -> Iterator[Checked]:

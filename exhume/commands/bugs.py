@@ -22,7 +22,7 @@ from difftest.bugs.components import Clones
 from difftest.bugs.exporting import export
 from difftest.bugs.records import BUGS, BUNDLED, REASONS, Benchmark, Bug, write_records
 from difftest.bugs.scoring import FuzzerLimits, Judge, known_in, read_score, score
-from difftest.bugs.shelf import OPTION, Shelf
+from difftest.bugs.shelf import OPTION, RUN_SECONDS, Shelf
 from difftest.bugs.statistics import Fuzzer, compare
 from difftest.bugs.triggers import triggers_of
 from difftest.bugs.verifying import run_bug, verify
@@ -42,7 +42,6 @@ from solvers.specs import DISTRIBUTIONS, find_solver, parse_spec
 Identity = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the bug, or the beginning of it; see 'exhume bugs list'.")
 ]
-_LEAST_SECONDS = 5.0
 
 
 group = typer.Typer(
@@ -69,7 +68,7 @@ def build_command(
             " solver. Repeat for more.",
         ),
     ] = None,
-    seconds: RunLimit = _LEAST_SECONDS,
+    seconds: RunLimit = RUN_SECONDS,
     probes: Annotated[
         int, typer.Option(help="Releases to run on a formula before the search.", min=3, metavar="N")
     ] = 9,
@@ -280,7 +279,7 @@ def run_command(
             "--solver", metavar="SPEC", help="Solver to run instead of the last release that shows the bug."
         ),
     ] = None,
-    seconds: RunLimit = _LEAST_SECONDS,
+    seconds: RunLimit = RUN_SECONDS,
     json: Json = False,
 ) -> None:
     """Run a solver on a bug.
@@ -314,7 +313,7 @@ def verify_command(
     mark: Annotated[
         bool, typer.Option("--mark", help="Mark the bugs whose runs differ as flaky in the benchmark.")
     ] = False,
-    seconds: RunLimit = _LEAST_SECONDS,
+    seconds: RunLimit = RUN_SECONDS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -378,7 +377,7 @@ def score_command(
     most_files: Annotated[
         int, typer.Option(help="Stop a run that has written more files than this.", min=1, metavar="N")
     ] = 100_000,
-    seconds: RunLimit = _LEAST_SECONDS,
+    seconds: RunLimit = RUN_SECONDS,
     json: Json = False,
 ) -> None:
     """Measure which known bugs of a release a fuzzer finds, and when.
