@@ -52,10 +52,8 @@ def calls_line(counts: Mapping[str, Mapping[str, int]]) -> str:
     parts = []
     for kind, words in (("answers", ""), ("runs", ""), ("errors", " errors")):
         found = counts.get(kind, {})
-        counted = [
-            f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")
-        ]
-        parts += [", ".join(counted) + words] * bool(counted)
+        shown = [f"{count} {name}" for name, count in sorted(found.items()) if name not in ("done", "fault")]
+        parts += [", ".join(shown) + words] * bool(shown)
     return "; ".join(parts) or "no answers yet"
 
 
