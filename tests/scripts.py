@@ -1,4 +1,4 @@
-"""The programs in ``scripts``, run by tests."""
+"""The programs in ``scripts``, run or loaded by tests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ import runpy
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+
+
+def load_script(name: str) -> ModuleType:
+    """A script as a module."""
+    file = SCRIPTS / name
+    # Not its own name: a module "coverage" would stand for the tool in every process that is forked later.
+    loader = SourceFileLoader("script_" + file.name.replace("-", "_"), str(file))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = sys.modules[loader.name] = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 def run_script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import tomllib
 from collections.abc import Sequence
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from apifuzz.interface import Option, OptionKind
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
+from tests.scripts import load_script
 
 HERE = Path(__file__).parent
-SCRIPT = HERE.parent.parent / "scripts" / "learn_conflicts"
-_loader = SourceFileLoader("learn_conflicts", str(SCRIPT))
-_spec = importlib.util.spec_from_loader("learn_conflicts", _loader)
-assert _spec is not None
-script = sys.modules["learn_conflicts"] = importlib.util.module_from_spec(_spec)
-_loader.exec_module(script)
+script = load_script("learn_conflicts")
 
 
 def test_settings_are_the_values_but_the_default() -> None:

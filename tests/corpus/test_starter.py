@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import json
 import re
 import sys
@@ -11,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from difftest import EnvironmentProblem
 from tests.releases import REQUIRED, no_release
+from tests.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "corpus" / "starter" / "issues").glob("*.json"))
@@ -67,19 +65,6 @@ def issues() -> tuple[dict[str, Any], ...]:
 
 def replays() -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [(issue, entry) for issue in issues() for entry in issue["exhume"]["replay"]]
-
-
-def load_check_starter() -> ModuleType:
-    path = str(ROOT / "scripts" / "check_starter")
-    loader = importlib.machinery.SourceFileLoader("check_starter", path)
-    spec = importlib.util.spec_from_loader("check_starter", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    # Its dataclasses look their module up.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "check_starter", module)
-        loader.exec_module(module)
-    return module
 
 
 def test_there_are_at_least_60_issues_numbered_like_their_files() -> None:
@@ -195,7 +180,7 @@ def cvc4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
 def test_entries_of_a_program_that_is_not_here_are_left_out_and_it_is_said(
     cvc4: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check_starter = load_check_starter()
+    check_starter = load_script("check_starter")
     assert check_starter.main(["81"]) == 3
     assert "no program 'cvc4'" in capsys.readouterr().err
     cvc4("1.7")
@@ -207,7 +192,7 @@ def test_a_program_that_is_here_is_asked(
     cvc4: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     cvc4("1.8")
-    check_starter = load_check_starter()
+    check_starter = load_script("check_starter")
     assert check_starter.main(["81"]) == 0
     assert "2 of 2 entries of 1 issues hold" in capsys.readouterr().out
     assert check_starter.main(["80"]) == 1
@@ -228,7 +213,7 @@ def test_a_release_that_cannot_be_had_fails_where_it_is_required(monkeypatch: py
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.few(2)
 def test_every_issue_shows_on_the_release_it_names(release: str) -> None:
-    check_starter = load_check_starter()
+    check_starter = load_script("check_starter")
     try:
         solver = check_starter.find_release(release)
     except EnvironmentProblem as problem:

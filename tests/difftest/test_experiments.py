@@ -14,8 +14,6 @@ import threading
 import time
 from collections.abc import Container
 from functools import partial
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,7 +35,7 @@ from solvers.specs import find_solver
 from tests.difftest.bugs.planted import Planted, trigger
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release
-from tests.scripts import run_script
+from tests.scripts import load_script, run_script
 
 SCRIPTS = Path(__file__).parents[2] / "scripts" / "experiments"
 DATA = Path(__file__).parents[2] / "docs" / "data"
@@ -64,15 +62,8 @@ QUIET = "import time\nopen('none.txt', 'w').write('nothing')\ntime.sleep(0.4)\n"
 
 
 def script(name: str) -> ModuleType:
-    """A script as a module."""
-    # Not its own name: a module "coverage" would stand for the tool in every process that is forked later.
-    loader = SourceFileLoader("script_" + name.replace("-", "_"), str(SCRIPTS / name))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[loader.name] = module
-    loader.exec_module(module)
-    return module
+    """An experiment, or what they share, as a module."""
+    return load_script(f"experiments/{name}")
 
 
 def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:

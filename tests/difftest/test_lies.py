@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import pytest
 from difftest import Solver, find_solver
 from difftest.oracles import ORACLES
 from tests.difftest.hunts import looked_at
+from tests.scripts import load_script
 
 Fake = Callable[..., Solver]
 PLAIN = "(set-logic ALL)(declare-const x Int)(assert (< x 5))(check-sat)"
@@ -285,13 +285,13 @@ PLANTED = {
 
 
 def test_planted_liars_change_what_they_should(tmp_path: Path) -> None:
-    script = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "bench_planted"))
-    assert set(script["LIES"]) == set(PLANTED)
+    script = load_script("bench_planted")
+    assert set(script.LIES) == set(PLANTED)
     for name, (text, printed, part, changed) in PLANTED.items():
-        assert script["LIES"][name].relation in ORACLES
+        assert script.LIES[name].relation in ORACLES
         real = tmp_path / "real.py"
         real.write_text(f"import sys\nprint({printed!r} or open(sys.argv[-1]).read())")
-        liar = script["write_liar"](script["LIES"][name], [sys.executable, "-I", "-S", str(real)], tmp_path)
+        liar = script.write_liar(script.LIES[name], [sys.executable, "-I", "-S", str(real)], tmp_path)
         (tmp_path / "f.smt2").write_text(text)
         command = [sys.executable, "-I", "-S", str(liar), str(tmp_path / "f.smt2")]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.scripts import run_script
-
-BENCH = Path(__file__).resolve().parents[2] / "scripts" / "bench_strategies"
+from tests.scripts import load_script, run_script
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -23,12 +19,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def bench() -> Any:
-    loader = SourceFileLoader("bench_strategies", str(BENCH))
-    spec = spec_from_loader("bench_strategies", loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script("bench_strategies")
 
 
 @pytest.mark.thorough
