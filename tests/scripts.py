@@ -6,7 +6,7 @@ import io
 import runpy
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -26,19 +26,24 @@ def load_script(name: str) -> ModuleType:
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
     module = sys.modules[loader.name] = module_from_spec(spec)
-    loader.exec_module(module)
+    with _beside(file):
+        loader.exec_module(module)
     return module
+
+
+def _beside(file: Path) -> AbstractContextManager[object]:
+    """A context in which modules beside a script can be imported, as when it is started."""
+    return patch.object(sys, "path", [str(file.parent), *sys.path])
 
 
 def run_script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     """Run a script in this process: one of its own takes a second or two to load its modules."""
-    file = str(SCRIPTS / name)
-    command = [file, *map(str, arguments)]
+    file = SCRIPTS / name
+    command = [str(file), *map(str, arguments)]
     out, err = io.StringIO(), io.StringIO()
-    # A script puts its folder first.
-    given, path = patch.object(sys, "argv", command), patch.object(sys, "path", sys.path.copy())
-    with given, path, redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        runpy.run_path(file, run_name="__main__")
+    given = patch.object(sys, "argv", command)
+    with given, _beside(file), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(file), run_name="__main__")
     code = ended.value.code
     if isinstance(code, str):  # as the interpreter does at its end
         print(code, file=err)
