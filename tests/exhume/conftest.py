@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,23 @@ echo File: ../src/ast/ast.cpp
 echo Line: $(($1 % 100000))
 kill -ABRT $$""",
     )
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of a few megabytes."""
+    where = tmp_path / "disk"
+    where.mkdir()
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None:
+        pytest.skip("needs root to mount a small file system")
+    done = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=6m", "tmpfs", where], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield where
+    subprocess.run(["umount", "-l", where], check=True)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -340,23 +339,6 @@ def test_a_hunt_checks_its_output_before_it_looks_for_answers(
     monkeypatch.setattr("exhume.commands.hunt.find_answers", lambda *given: pytest.fail("too late"))
     ended = exhume("hunt", "--corpus", corpus, "--solver", yes, "--out", "/proc/exhume")
     assert (ended.code, "/proc/exhume" in ended.said) == (2, True)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes."""
-    where = tmp_path / "disk"
-    where.mkdir()
-    mount = shutil.which("mount")
-    if os.geteuid() != 0 or mount is None:
-        pytest.skip("needs root to mount a small file system")
-    done = subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=6m", "tmpfs", where], capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
-    yield where
-    subprocess.run(["umount", "-l", where], check=True)
 
 
 def test_a_full_disk_stops_an_import_and_keeps_what_was_stored(

@@ -297,12 +297,6 @@ def test_wrong_sql_says_what_is_wrong(exhume: Any, starter: Path) -> None:
     assert "nowhere" in ended.err
 
 
-def test_a_query_needs_a_corpus(exhume: Any) -> None:
-    ended = exhume("query", "theories")
-    assert ended.code == 2
-    assert "--corpus" in ended.err
-
-
 def test_the_page_of_a_corpus_shows_it_by_theory_operator_and_year(
     exhume: Any, starter: Path, tmp_path: Path
 ) -> None:
