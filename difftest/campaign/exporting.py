@@ -34,10 +34,11 @@ def export(
         summary: lambda: to_markdown(title, _facts(campaign, refused), found, folder),
     }
     written = []
-    for file, text in ((file, text) for file, text in texts.items() if file is not None):
-        with writing(file):
-            put_text(file, text())
-        written.append(file)
+    for file, text in texts.items():
+        if file is not None:
+            with writing(file):
+                put_text(file, text())
+            written.append(file)
     return written
 
 

@@ -42,28 +42,23 @@ class Turns:
     def __init__(
         self, names: Sequence[str], seed: int, by_kind: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        self._names = tuple(names)
+        self.names = tuple(names)
         self._by_kind = by_kind or {}
         self._bandit = Cautious(names, seed)
         self._owed = dict.fromkeys(names, 0.0)
         self._spent = 0.0
 
-    @property
-    def names(self) -> Sequence[str]:
-        """All of them."""
-        return self._names
-
     def needs(self, number: int | None = None) -> Needs:
         """Which oracle looks at tests that need one, now; with a ``number``, as that of a test says."""
         by_kind = {kind: self._next(names, number) for kind, names in self._by_kind.items()}
-        return Needs(self._names, by_kind)
+        return Needs(self.names, by_kind)
 
     def draw(self, seconds: float, number: int | None = None) -> str:
         """The oracle whose turn it is, where solvers took ``seconds`` in all; empty if there is no time for
         one. With the ``number`` of a test, it depends on that alone.
         """
         has_time = self._spent <= SHARE * seconds if number is None else number % _EACH == 0
-        return self._next(self._names, number) if has_time else ""
+        return self._next(self.names, number) if has_time else ""
 
     def _next(self, names: Sequence[str], number: int | None) -> str:
         if number is not None and names:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from rich.console import Group, RenderableType
@@ -60,9 +59,7 @@ class HuntScreen:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 
