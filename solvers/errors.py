@@ -5,11 +5,7 @@ from __future__ import annotations
 from base.errors import ExhumeError, Exit
 
 
-class SolverError(ExhumeError):
-    """Base class of the errors of this package."""
-
-
-class UnknownSolver(SolverError):
+class UnknownSolver(ExhumeError):
     """A spec does not name a solver."""
 
     def __init__(self, spec: str, message: str) -> None:
@@ -17,11 +13,11 @@ class UnknownSolver(SolverError):
         self.spec = spec
 
 
-class BadProfile(SolverError):
+class BadProfile(ExhumeError):
     """A solver's folder cannot be used; the message names the file and the mistake in it."""
 
 
-class EnvironmentProblem(SolverError):
+class EnvironmentProblem(ExhumeError):
     """This machine lacks something: a program, a wheel, the network."""
 
     exit_code = Exit.ENVIRONMENT
