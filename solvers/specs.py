@@ -15,7 +15,6 @@ import functools
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,7 +32,7 @@ from solvers.options import option_table
 from solvers.registry import BROKEN, PROFILES, family_of_program, kin_of
 from solvers.releases import is_version
 from solvers.running.outcomes import Outcome, judge
-from solvers.running.process import Limits, run
+from solvers.running.process import Limits, Run, Supervisor, run
 from solvers.running.script import Script
 from solvers.tactics import COMMAND, read_tactic
 
@@ -471,18 +470,23 @@ def _find_known(spec: SolverSpec) -> Solver:
     checks = (*options, *profile.checks)
     solver = Solver(spec.text, spec.name, spec.family, located.argv, checks, located.loadable, spec.options)
     if options:
-        _try_options(solver)
+        _try_options(replace(solver, checks=options))
     return solver
+
+
+def run_file(supervisor: Supervisor, solver: Solver, script: Script, name: str, limits: Limits) -> Run:
+    """Run a solver on a file of this name in a fresh process, with the command line of a report."""
+    file = supervisor.folder / solver.given_file(script, name)
+    file.write_bytes(solver.given(script).data)
+    stdin = file if solver.reads_stdin else None
+    return supervisor.execute(solver.command(script, name), limits, stdin=stdin)
 
 
 def _try_options(solver: Solver) -> None:
     """Run the solver on a trivial script; UnknownSolver if it does not accept the options."""
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
-        file = Path(folder) / solver.given_file(script, "trivial.smt2")
-        file.write_bytes(solver.given(script).data)
-        own = [option for option in solver.options(script) if option not in PROFILES[solver.family].checks]
-        done = run([*solver.argv, *own, str(file)], _VERSION_LIMITS)
+    script = Script(b"(set-logic QF_BV)\n(check-sat)\n")
+    with Supervisor() as supervisor:
+        done = run_file(supervisor, solver, script, "trivial.smt2", _VERSION_LIMITS)
     # Many tactics do not solve so small a formula.
     answers = ("sat",) if solver.tactic is None else ("sat", "unknown")
     if done.stdout.strip() not in answers or done.code != 0:
@@ -495,13 +499,10 @@ def _try_program(solver: Solver) -> None:
     A crash is a bug, and no refusal.
     """
     first = ""
-    with tempfile.TemporaryDirectory(prefix="exhume-") as folder:
-        file = Path(folder) / "trivial.smt2"
+    with Supervisor() as supervisor:
         for logic in _LOGICS:
             script = Script(f"(set-logic {logic})\n(assert true)\n(check-sat)\n".encode())
-            file.write_bytes(script.data)
-            stdin = file if solver.reads_stdin else None
-            done = run(solver.command(script, file.name), _TRIVIAL_LIMITS, file.parent, stdin)
+            done = run_file(supervisor, solver, script, "trivial.smt2", _TRIVIAL_LIMITS)
             verdict = judge(script, done)
             if verdict.outcome is not Outcome.REFUSED:
                 return

@@ -10,7 +10,7 @@ from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
-from solvers.specs import Solver, is_asked
+from solvers.specs import Solver, is_asked, run_file
 
 UNSUPPORTED = re.compile(r"^unsupported\b|option value cannot be modified after initialization", re.MULTILINE)
 """What a library says to a command that its program may know, and to an option that comes too late for it."""
@@ -107,10 +107,7 @@ class Runner:
     def _start(self, solver: Solver, script: Script, name: str, limits: Limits) -> Run:
         if why := _why_not_run(solver, script):
             return Run("exit", 1, None, f'(error "not run: {why}")\n', "", 0.0)
-        file = self._plain.folder / solver.given_file(script, name)
-        file.write_bytes(solver.given(script).data)
-        stdin = file if solver.reads_stdin else None
-        return self._plain.execute(solver.command(script, name), limits, stdin=stdin)
+        return run_file(self._plain, solver, script, name, limits)
 
 
 def _why_not_run(solver: Solver, script: Script) -> str | None:
