@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -34,6 +32,7 @@ from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, run
 from solvers.running.script import Script
 from solvers.sources import sources_of_program
+from tests.solvers.packages import make_source_package
 
 MISSING = [program for program in ("c++", "cc", "git") if shutil.which(program) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
@@ -58,40 +57,16 @@ int main(int count, char **words) {
     std::puts(behind == 42 ? "sat" : "unsat");
 }
 """
-# pip asks a source package for its metadata; this one needs nothing from the network to answer.
-BACKEND = """
-def prepare_metadata_for_build_wheel(folder, settings=None):
-    import pathlib
-    made = pathlib.Path(folder, "z3_solver-0.9.0.dist-info"); made.mkdir()
-    (made / "METADATA").write_text("Metadata-Version: 2.1\\nName: z3-solver\\nVersion: 0.9.0\\n")
-    (made / "WHEEL").write_text("Wheel-Version: 1.0\\n")
-    return made.name
-def build_wheel(folder, settings=None, metadata=None): raise SystemExit("not needed")
-"""
-PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
-def pack(folder: Path, program: str = PROGRAM, others: dict[str, str] | None = None) -> None:
-    files = {"PKG-INFO": "Metadata-Version: 2.1\nName: z3-solver\nVersion: 0.9.0\n", "backend.py": BACKEND}
-    files |= {"pyproject.toml": PYPROJECT, "core/CMakeLists.txt": CMAKE, "core/main.cpp": program}
-    with tarfile.open(folder / "z3-solver-0.9.0.tar.gz", "w:gz") as archive:
-        for name, text in (files | (others or {})).items():
-            member = tarfile.TarInfo(f"z3-solver-0.9.0/{name}")
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
+def pack(folder: Path, program: str = PROGRAM, others: Mapping[str, str] | None = None) -> None:
+    make_source_package(folder, {"core/CMakeLists.txt": CMAKE, "core/main.cpp": program, **(others or {})})
 
 
 @pytest.fixture(autouse=True)
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder that pip takes source packages from; the cache is empty."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    pack(folder)
-    yield folder
+def package(index: Path) -> None:
+    """The package is all that pip can see; the cache is empty."""
+    pack(index)
 
 
 @pytest.mark.thorough

@@ -92,12 +92,6 @@ TABLE = {
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Runner]:
-    with Runner(warm=True) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def fresh() -> Iterator[Runner]:
     with Runner(warm=False) as made:
         yield made

@@ -16,9 +16,8 @@ import pytest
 from solvers.errors import BadProfile
 from solvers.profile import read_profile
 from solvers.registry import BROKEN, NAMES, PROFILES
-from tests.solvers.test_releases import index, make_wheel
+from tests.solvers.packages import make_wheel
 
-__all__ = ["index"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROFILE = """
 program = "toy"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from difftest import Limits, Outcome, Solver, SolverMissing, find_solver
@@ -30,12 +28,6 @@ def installed(family: str) -> Solver:
         return find_solver(family)
     except SolverMissing:
         pytest.skip(f"{family} is an extra, not installed here")
-
-
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Runner]:
-    with Runner() as made:
-        yield made
 
 
 @pytest.mark.parametrize(

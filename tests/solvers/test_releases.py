@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,40 +15,12 @@ from difftest import EnvironmentProblem, ReleaseNotFound, SolverMissing, find_so
 from difftest.reduction.ddsmt import is_installed, reduce_with_ddsmt
 from difftest.triage.release_search import list_releases
 from solvers import releases
+from tests.solvers.packages import make_wheel
 
 FAKE_Z3 = f"""#!{sys.executable}
 import sys
 print("Z3 version 1.2.3 - 64 bit" if sys.argv[1:] == ["--version"] else "unsat")
 """
-
-
-def make_wheel(folder: Path, version: str, files: Mapping[str, str], name: str = "z3_solver") -> Path:
-    """A wheel that pip takes, with ``files`` beside its metadata."""
-    wheel = folder / f"{name}-{version}-py3-none-any.whl"
-    info = f"{name}-{version}.dist-info"
-    metadata = {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/RECORD": "",
-    }
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for path, text in {**metadata, **files}.items():
-            archive.writestr(path, text)
-    return wheel
-
-
-@pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels that is all pip can see, and a cache of the test's own."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
-    return folder
 
 
 def fake_release(index: Path, version: str = "1.2.3") -> None:
@@ -215,8 +185,3 @@ def test_two_at_once_fetch_one_release(index: Path) -> None:
         assert len({job.get(60) for job in jobs}) == 1
     names = [path.name for path in (releases.cache_folder() / "wheels").iterdir()]
     assert sorted(names) == [".z3-solver-1.2.3.lock", "z3-solver-1.2.3"]
-
-
-def test_the_platforms_cache_is_used_unless_another_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("EXHUME_CACHE", raising=False)
-    assert "exhume" in releases.cache_folder().parts

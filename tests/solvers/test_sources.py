@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from solvers.errors import EnvironmentProblem, SolverMissing
 from solvers.sources import sources_of
-from tests.solvers.test_builds import BACKEND, PYPROJECT
-
-
-@pytest.fixture(autouse=True)
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder that pip takes source packages from; the cache is empty."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("EXHUME_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    files = {"PKG-INFO": "Metadata-Version: 2.1\nName: z3-solver\nVersion: 0.9.0\n", "backend.py": BACKEND}
-    files |= {"pyproject.toml": PYPROJECT, "core/src/main.cpp": "int main() {}\n"}
-    with tarfile.open(folder / "z3-solver-0.9.0.tar.gz", "w:gz") as archive:
-        for name, text in files.items():
-            member = tarfile.TarInfo(f"z3-solver-0.9.0/{name}")
-            member.size = len(text)
-            archive.addfile(member, io.BytesIO(text.encode()))
-    yield folder
+from tests.solvers.packages import make_source_package
 
 
 def test_a_source_package_is_fetched_once(tmp_path: Path, index: Path) -> None:
+    package = make_source_package(index, {"core/src/main.cpp": "int main() {}\n"})
     found = sources_of("z3==0.9.0")
     assert found == tmp_path / "cache" / "sources" / "z3-0.9.0" / "z3-solver-0.9.0" / "core" / "src"
     assert [path.name for path in found.iterdir()] == ["main.cpp"]
-    (index / "z3-solver-0.9.0.tar.gz").unlink()
+    package.unlink()
     # A build has the sources of its release, and options change nothing.
     assert sources_of("z3==0.9.0+debug") == sources_of("z3==0.9.0[smt.arith.solver=2]") == found
     with pytest.raises(EnvironmentProblem):
