@@ -1,4 +1,4 @@
-"""What a test does when it cannot have the release of a solver that it is about."""
+"""What a test does when it cannot have the solver, or the release of it, that it is about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 from typing import NoReturn
 
 import pytest
+
+from difftest import EnvironmentProblem, Solver, find_solver, parse_spec
+from solvers.locating import is_here
+from solvers.registry import PROFILES
 
 REQUIRED = "EXHUME_REQUIRE_RELEASES"
 
@@ -19,3 +23,18 @@ def no_release(problem: Exception | str) -> NoReturn:
     if os.environ.get(REQUIRED):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def find_or_skip(spec: str) -> Solver:
+    """The solver of a spec. Skips the test where it is an extra that is not installed, and, as above, where
+    it would be fetched and cannot be: a release, or a wheel that is kept apart and is not in the cache.
+    """
+    parsed = parse_spec(spec)
+    try:
+        if parsed.release is None and not is_here(PROFILES[parsed.family]):
+            no_release(f"{spec} is not in the cache")
+        return find_solver(parsed)
+    except EnvironmentProblem as problem:
+        if parsed.release is not None:
+            no_release(problem)
+        pytest.skip(str(problem))

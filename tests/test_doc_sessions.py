@@ -16,7 +16,6 @@ import pytest
 
 from apifuzz.running.releases import subject_of_calls
 from corpus.store import Corpus
-from difftest import EnvironmentProblem, find_solver
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.release_search import kept_states
 from exhume.cli import run
@@ -24,7 +23,7 @@ from tests.exhume.test_calls_findings import SCRIPT, finding
 from tests.miner.github_server import FakeTracker, serving
 from tests.miner.test_dumps import printed_by_gh
 from tests.once import made_once
-from tests.releases import no_release
+from tests.releases import find_or_skip
 from tests.shapes import shapes
 from tests.test_docs import ALL, PAGES, ROOT, Example, is_quick, matches
 
@@ -117,10 +116,7 @@ def assert_shown(example: Example, folder: Path) -> None:
 @pytest.fixture(scope="session")
 def of_old_z3(tmp_path_factory: pytest.TempPathFactory, starter: Path) -> Path:
     """The session of the tutorial, then triage of a copy of its campaign with a corpus."""
-    try:
-        find_solver("z3==4.8.5")
-    except EnvironmentProblem as problem:
-        no_release(problem)
+    find_or_skip("z3==4.8.5")
     return made_once(tmp_path_factory, "tutorial", lambda folder: _use_old_z3(folder, starter))
 
 

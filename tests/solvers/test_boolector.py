@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from difftest import EnvironmentProblem, Limits, Outcome, Solver, SolverMissing, find_solver
+from difftest import Limits, Outcome, Solver, find_solver
 from difftest.models.cross_check import check_model
 from solvers.boolector import driver
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from tests.releases import no_release
+from tests.releases import find_or_skip
 
 INCREMENTAL = b"""(set-logic QF_ABV)
 (declare-const a (Array (_ BitVec 4) (_ BitVec 8)))
@@ -30,12 +30,7 @@ OLD = "3.2.2.20230110.4"
 
 @pytest.fixture(params=["boolector", f"boolector=={OLD}"])
 def boolector(request: pytest.FixtureRequest) -> Solver:
-    try:
-        return find_solver(request.param)
-    except SolverMissing as missing:
-        pytest.skip(str(missing))
-    except EnvironmentProblem as problem:
-        no_release(problem)
+    return find_or_skip(request.param)
 
 
 @pytest.mark.few(1)

@@ -6,13 +6,13 @@ import struct
 
 import pytest
 
-from difftest import SolverMissing, find_solver
 from solvers.discovery.comparing import discover, is_known
 from solvers.discovery.ranks import DECLARATIONS, ranks_of
 from solvers.discovery.scripts import open_listing
 from solvers.discovery.words import words_in
 from solvers.options import option_table
 from solvers.running.runner import Runner
+from tests.releases import find_or_skip
 
 MISSING: dict[str, dict[str, str]] = {
     "z3": {},
@@ -32,11 +32,7 @@ added to the theory files, or here.
 )
 @pytest.mark.few(1)
 def test_installed_solvers_have_nothing_that_is_not_known(family: str) -> None:
-    try:
-        solver = find_solver(family)
-    except SolverMissing:
-        pytest.skip(f"{family} is an extra, not installed here")
-    new = discover(solver)
+    new = discover(find_or_skip(family))
     assert [name for name in new if name.name not in MISSING[family]] == []
 
 
@@ -62,10 +58,7 @@ def test_only_constants_of_a_program_are_read() -> None:
 
 @pytest.mark.parametrize("family", ["z3", "cvc5", "boolector"])
 def test_a_solver_says_which_words_are_functions_and_what_they_take(family: str) -> None:
-    try:
-        solver = find_solver(family)
-    except SolverMissing:
-        pytest.skip(f"{family} is an extra, not installed here")
+    solver = find_or_skip(family)
     with Runner() as runner:
         listing = open_listing(solver, runner)
         assert listing.functions(["bvsdiv", "frob", "extract", "push-frob"]) == {"bvsdiv", "extract"}

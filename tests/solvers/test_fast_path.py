@@ -7,22 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from difftest import (
-    EnvironmentProblem,
-    Limits,
-    Outcome,
-    Solver,
-    SolverMissing,
-    find_solver,
-    find_solvers,
-    parse_spec,
-)
+from difftest import Limits, Outcome, Solver, find_solvers, parse_spec
 from solvers import releases
 from solvers.cvc5 import driver as cvc5_driver
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.z3 import engine as z3_engine
-from tests.releases import no_release
+from tests.releases import find_or_skip
 
 SOLVERS = find_solvers(["z3", "cvc5"])
 LIMITS = Limits(seconds=20)
@@ -157,10 +148,7 @@ def test_other_libraries_and_releases_are_forked_too(spec: str, warm: Runner, fr
     asked = parse_spec(spec)
     if asked.release and not releases.is_fetched(asked.family, asked.release):
         pytest.skip(f"{spec} is not in the cache")
-    try:
-        solver = find_solver(spec)
-    except SolverMissing as missing:
-        pytest.skip(str(missing))
+    solver = find_or_skip(spec)
     assert solver.loadable is not None
     for name in ("bit-vectors", "undeclared", "exit", "no question", "not text"):
         script = Script(TABLE[name][0].encode())
@@ -169,10 +157,7 @@ def test_other_libraries_and_releases_are_forked_too(spec: str, warm: Runner, fr
 
 
 def test_what_an_old_library_does_not_know_its_program_is_asked(warm: Runner) -> None:
-    try:
-        old = find_solver("z3==4.8.5")
-    except EnvironmentProblem as problem:
-        no_release(problem)
+    old = find_or_skip("z3==4.8.5")
     text = "(declare-const x Int)(assert (< 2 x 9))(minimize x)(check-sat)(get-value (x))"
     verdict = warm.judge(old, Script(text.encode()), Limits(seconds=20.0))
     assert (verdict.outcome, verdict.answers) == (Outcome.OK, ("sat",)), verdict.detail

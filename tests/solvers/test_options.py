@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from difftest import Limits, Outcome, Solver, SolverMissing, find_solver
+from difftest import Limits, Outcome, find_solver
 from difftest.campaign.modes import mode_list
-from solvers.locating import is_here
 from solvers.option_file import OptionClass, split_option
 from solvers.options import option_table, why_refused
 from solvers.registry import PROFILES
@@ -14,20 +13,11 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.yices import parse_help
 from solvers.z3 import parse_parameters
-from tests.releases import no_release
+from tests.releases import find_or_skip
 
 # Words of each kind that z3 checks when the first symbol is declared.
 TRIVIAL = Script(b"(declare-const s String)(declare-const x Int)(assert (= (str.len s) x))(check-sat)")
 PURE = Script(b"(declare-const x Int)(assert (> x 3))(check-sat)")
-
-
-def installed(family: str) -> Solver:
-    if not is_here(PROFILES[family]):
-        no_release(f"{family} is not in the cache")
-    try:
-        return find_solver(family)
-    except SolverMissing:
-        pytest.skip(f"{family} is an extra, not installed here")
 
 
 @pytest.mark.parametrize(
@@ -109,12 +99,12 @@ def test_every_file_reads_and_repeats_nothing(family: str) -> None:
 
 @pytest.mark.parametrize("family", PROFILES)
 def test_the_installed_solver_knows_every_name_and_value_of_its_file(family: str) -> None:
-    assert mode_list(installed(family)).refused == ()
+    assert mode_list(find_or_skip(family)).refused == ()
 
 
 @pytest.mark.parametrize("family", ["z3", "bitwuzla", "yices", "boolector"])
 def test_no_listed_option_is_its_default(family: str) -> None:
-    solver = installed(family)
+    solver = find_or_skip(family)
     asked = PROFILES[family].ask_options(solver.argv)
     same = [
         s for s in option_table(family).tried() if split_option(s)[1] == asked[split_option(s)[0]].default
@@ -163,14 +153,14 @@ def test_cvc5_calls_common_or_regular_what_is_trusted_here() -> None:
 @pytest.mark.parametrize("family", ["bitwuzla", "boolector"])
 def test_solvers_of_bit_vectors_take_every_setting(warm: Runner, family: str) -> None:
     script = Script(b"(set-logic QF_BV)(declare-const a (_ BitVec 4))(assert (bvult a #x3))(check-sat)")
-    solver = installed(family)
+    solver = find_or_skip(family)
     for setting in option_table(family).tried():
         verdict = warm.judge(solver.with_options([setting]), script, Limits(seconds=30))
         assert verdict.answers in (("sat",), ("unknown",)), setting
 
 
 def test_yices_takes_every_setting(warm: Runner) -> None:
-    solver = installed("yices")
+    solver = find_or_skip("yices")
     script = Script(b"(set-logic QF_LRA)(declare-const x Real)(assert (> x 3))(check-sat)")
     for setting in option_table("yices").tried():
         assert warm.judge(solver.with_options([setting]), script, Limits(seconds=30)).answers == ("sat",)

@@ -11,11 +11,10 @@ import pytest
 import smtlib
 from difftest import Limits, Outcome, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from solvers.abilities import QUESTIONS, probe_abilities
-from solvers.locating import is_here
 from solvers.registry import PROFILES, REFERENCES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from tests.releases import no_release
+from tests.releases import find_or_skip
 
 SAT = b"(set-logic QF_BV)(declare-const x (_ BitVec 8))(assert (bvult x #x05))(check-sat)"
 TWICE = SAT + b"(push 1)(assert (= x #xff))(check-sat)(pop 1)"
@@ -88,13 +87,7 @@ def test_every_profile_is_registered_under_its_family() -> None:
 
 @pytest.mark.parametrize("family", PROFILES)
 def test_a_solver_can_do_what_its_profile_declares(family: str) -> None:
-    if not is_here(PROFILES[family]):
-        no_release(f"{family} is not in the cache")
-    try:
-        solver = find_solver(family)
-    except SolverMissing as missing:
-        pytest.skip(str(missing))
-    seen = probe_abilities(solver)
+    seen = probe_abilities(find_or_skip(family))
     assert set(seen.theories) == PROFILES[family].theories & set(QUESTIONS)
     reads = family != "oxiz"  # its wheel has no reader of scripts
     assert (seen.incremental, seen.models) == (reads, reads)
