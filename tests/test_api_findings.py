@@ -5,7 +5,6 @@ All ways to show one are tried: the program, the SMT-LIB text, and the trace of 
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import signal
 import subprocess
@@ -13,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -28,14 +26,15 @@ from solvers.cvc5 import driver as cvc5_driver
 from solvers.running.process import Run
 from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script
+from tests.findings import (
+    FOLDER,
+    RELEASES,
+    WITH_PROGRAM,
+    assert_safe_mode,
+    report_of,
+    skip_unless_installed,
+)
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "findings"
-RELEASES = {
-    "z3": ("z3-solver", "5.4.0"),
-    "cvc5": ("cvc5", "1.4.2"),
-    "bitwuzla": ("bitwuzla", "0.9.1"),
-    "oxiz": ("oxiz", "0.3.4"),
-}
 SEGV, ABRT, FPE = signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE
 CORRUPTED = (SEGV, ABRT, FPE)
 """What a program dies of whose memory is not what it was: by chance."""
@@ -205,18 +204,9 @@ def reader(solver: str) -> tuple[str, ...]:
     return (sys.executable, "-I", str(bitwuzla_driver.__file__))
 
 
-def skip_unless_installed(folder: str) -> None:
+def skip_unless_shown(folder: str) -> None:
     """Skip where the report is about other releases than the installed one."""
-    solver = folder.partition("-")[0]
-    distribution, release = RELEASES[solver]
-    try:
-        installed = importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip(f"the report is about {solver} {release}, which is not installed")
-    report = (FOLDER / folder / "report.md").read_text("utf-8")
-    releases = {release, *re.findall(r"^- Newest tried: (\S+), affected$", report, re.M)}
-    if not any(f"{installed}.".startswith(f"{one}.") for one in releases):
-        pytest.skip(f"the report is about {solver} {release}, installed is {installed}")
+    skip_unless_installed(folder.partition("-")[0], report_of(folder))
 
 
 def check(command: tuple[str, ...], folder: str, expected: int | tuple[int, ...] | str) -> None:
@@ -240,14 +230,14 @@ def check(command: tuple[str, ...], folder: str, expected: int | tuple[int, ...]
 @pytest.mark.parametrize("folder", PROGRAMS)
 @pytest.mark.few(20)
 def test_a_program_shows_what_its_report_says(folder: str) -> None:
-    skip_unless_installed(folder)
+    skip_unless_shown(folder)
     check((sys.executable, "-I", "-u", "script.py"), folder, PROGRAMS[folder])
 
 
 @pytest.mark.parametrize("folder", TEXTS)
 @pytest.mark.few(14)
 def test_text_shows_it_too(folder: str) -> None:
-    skip_unless_installed(folder)
+    skip_unless_shown(folder)
     check((*reader(folder.partition("-")[0]), "formula.smt2"), folder, TEXTS[folder])
 
 
@@ -262,7 +252,7 @@ def safely() -> Iterator[Callable[[str], Run]]:
 
 @pytest.mark.parametrize("folder", [folder for folder in PROGRAMS if folder.startswith("cvc5-")])
 def test_a_report_on_cvc5_says_what_its_safe_mode_does(folder: str, safely: Callable[[str], Run]) -> None:
-    skip_unless_installed(folder)
+    skip_unless_shown(folder)
     if folder in TEXTS:
         done, expected = safely(folder), TEXTS[folder]
     else:
@@ -270,11 +260,7 @@ def test_a_report_on_cvc5_says_what_its_safe_mode_does(folder: str, safely: Call
         expected = PROGRAMS[folder]
     ended = expected if isinstance(expected, tuple) else (expected,)
     shows = expected in done.stdout if isinstance(expected, str) else done.signal in ended
-    report = (FOLDER / folder / "report.md").read_text("utf-8")
-    assert f"; Safe mode: {'affected' if shows else 'refused'}\n" in report
-    refusal = re.search(r"Safe mode refuses the input: `([^`]+)`", report)
-    assert shows == (refusal is None), done
-    assert refusal is None or refusal[1] in done.stdout + done.stderr
+    assert_safe_mode(folder, shows, done.stdout + done.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +283,7 @@ def runner() -> Iterator[Callable[[Setup], Runner]]:
 )
 @pytest.mark.few(15)
 def test_a_trace_ends_in_the_error(folder: str, runner: Callable[[Setup], Runner]) -> None:
-    skip_unless_installed(folder)
+    skip_unless_shown(folder)
     text = (FOLDER / folder / "minimised.trace").read_text("ascii")
     trace = read_trace(text)
     assert print_trace(trace) == text
@@ -314,12 +300,12 @@ def test_a_report_has_its_input(folder: str) -> None:
     formula = FOLDER / folder / "formula.smt2"
     assert formula.exists() == (folder in TEXTS)
     given = formula if formula.exists() else FOLDER / folder / "script.py"
-    report = (FOLDER / folder / "report.md").read_text("utf-8")
+    report = report_of(folder)
     assert given.read_text("ascii").strip() in report.partition("\n## Command\n")[0]
     solver = folder.partition("-")[0]
     assert re.search(rf"^- Version: \w+ (?:version )?{re.escape(RELEASES[solver][1])}\b", report, re.M)
 
 
 def test_every_finding_with_a_program_is_run() -> None:
-    assert {path.parent.name for path in FOLDER.glob("*/script.py")} == set(PROGRAMS)
+    assert set(WITH_PROGRAM) == set(PROGRAMS)
     assert {path.parent.name for path in FOLDER.glob("*/minimised.trace")} == set(TRACES)
