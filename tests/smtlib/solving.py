@@ -34,9 +34,7 @@ def ask_cvc5(text: str) -> list[str]:
     symbols = cvc5.SymbolManager(manager)
     solver.setOption("tlimit-per", str(MILLISECONDS))
     parser = cvc5.InputParser(solver, symbols)
-    if "set-logic" not in text:
-        text = "(set-logic HO_ALL)\n" + text if "(-> " in text else "(set-logic ALL)\n" + text
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "text")
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, with_logic(text), "text")
     lines: list[str] = []
     try:
         while not (command := parser.nextCommand()).isNull():
@@ -44,6 +42,13 @@ def ask_cvc5(text: str) -> list[str]:
     except RuntimeError as error:
         lines.append(f"(error {error})")
     return lines
+
+
+def with_logic(text: str) -> str:
+    """A script with a logic in which cvc5 takes it, if it has none."""
+    if "set-logic" in text:
+        return text
+    return f"(set-logic {'HO_ALL' if '(-> ' in text else 'ALL'})\n{text}"
 
 
 ASK: dict[str, Callable[[str], list[str]]] = {"z3": ask_z3, "cvc5": ask_cvc5}

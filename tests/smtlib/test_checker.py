@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from smtlib import BOOL, INT, REAL, CheckedScript, Kind, check_script, print_script, read_script
@@ -395,10 +397,8 @@ def test_many_binders_of_one_name_are_renamed_in_linear_time() -> None:
 # Theories
 
 
-def test_a_user_file_adds_and_narrows(tmp_path: object) -> None:
-    from pathlib import Path
-
-    file = Path(str(tmp_path)) / "mine.smt2"
+def test_a_user_file_adds_and_narrows(tmp_path: Path) -> None:
+    file = tmp_path / "mine.smt2"
     file.write_text("(theory Mine :funs ((twice Int Int)))\n(narrow Core :without (xor))\n")
     theories = load_theories([file])
     assert check("(assert (= (twice 1) 2))", theories).errors == []

@@ -9,7 +9,7 @@ import pytest
 from corpus.acceptance import Acceptance, probe
 from smtlib import check_script, postorder, print_script, read_script
 from tests.known import BAD, BOTH, GOOD, KNOWN, Known
-from tests.smtlib.solving import answer, is_same_for_z3, is_well_sorted
+from tests.smtlib.solving import answer, is_same_for_z3, is_well_sorted, with_logic
 
 good = pytest.mark.parametrize("case", GOOD, ids=lambda k: k.name)
 bad = pytest.mark.parametrize("case", BAD, ids=lambda k: k.name)
@@ -72,12 +72,8 @@ def acceptances(solver: str) -> dict[str, Acceptance]:
     """What the solver says to every case: as printed where it is well sorted, else as written."""
     texts = [case.text if case.error else printed(case) for case in KNOWN]
     if solver == "cvc5":
-        texts = [t if "set-logic" in t else with_logic(t) for t in texts]
+        texts = [with_logic(text) for text in texts]
     return dict(zip((case.name for case in KNOWN), probe(texts, solver), strict=True))
-
-
-def with_logic(text: str) -> str:
-    return f"(set-logic {'HO_ALL' if '(-> ' in text else 'ALL'})\n{text}"
 
 
 @each_solver

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus.acceptance import probe
 from smtlib import SmtLibError, check_script, print_script, read_script
-from tests.known import GOOD, KNOWN
+from tests.known import GOOD, KNOWN, Known
 from tests.sizes import size
 from tests.smtlib.solving import is_same_for_z3, is_well_sorted
 from tests.smtlib.strategies import scripts
@@ -104,11 +104,8 @@ def test_any_words_are_read_or_refused(words: list[str]) -> None:
 
 @settings(many, max_examples=size(100, 300))
 @given(st.sampled_from(GOOD), st.randoms(use_true_random=False))
-def test_damaged_scripts_are_read_or_refused(case: object, source: random.Random) -> None:
+def test_damaged_scripts_are_read_or_refused(case: Known, source: random.Random) -> None:
     """A known script with one s-expression or word dropped, doubled or replaced by one of another script."""
-    from tests.known import Known
-
-    assert isinstance(case, Known)
     pieces = case.text.replace("(", " ( ").replace(")", " ) ").split(" ")
     for _ in range(source.randint(1, 3)):
         place = source.randrange(len(pieces))

@@ -16,10 +16,11 @@ import cvc5
 import pytest
 import z3
 
-from smtlib.reader import SExp, sexp_text
-from smtlib.signature import Bindings, Signature, SortPattern, evaluate_index
+from smtlib.reader import sexp_text
+from smtlib.signature import Bindings, Signature, evaluate_index
 from smtlib.sorts import BOOL, INT, REAL, REGLAN, ROUNDING_MODE, STRING, Sort, bit_vector, make_sort, subsorts
 from smtlib.theory import Theories, default_theories
+from tests.smtlib.strategies import index_names
 
 _ODD_IN_CVC5 = {"fp", "fp.to_ubv", "fp.to_sbv"}
 """cvc5 takes width 0 in fp.to_ubv, and refuses fp with one bit of significand unless it is a literal."""
@@ -69,25 +70,11 @@ def _constant(sort: Sort) -> str:
     return f"|a {sort}|"
 
 
-def _variables(expression: SExp) -> set[str]:
-    if isinstance(expression, str):
-        return {expression} if expression.isalpha() and expression not in _OPERATORS else set()
-    return set().union(*map(_variables, expression))
-
-
-_OPERATORS = frozenset({"and", "or", "max", "min", "div", "bits"})
-
-
-def _index_variables(pattern: SortPattern) -> set[str]:
-    found = set().union(*(_variables(e) for e in pattern.indices))
-    return found.union(*(_index_variables(a) for a in pattern.args))
-
-
 def _bindings(signature: Signature) -> Iterator[Bindings]:
     """Values for everything that a signature leaves open, different ones where that is possible."""
     patterns = (*signature.params, signature.result)
     parameters = sorted(set().union(*(p.parameters() for p in patterns)))
-    names = set(signature.indices).union(*map(_index_variables, patterns)) - set("0123456789")
+    names = set(signature.indices).union(*map(index_names, patterns)) - set("0123456789")
     sorts: Bindings = dict(zip(parameters, _PARAMETER_SORTS, strict=False))
     if signature.name == "char":
         yield {**sorts, "c": "#x41"}

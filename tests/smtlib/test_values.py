@@ -22,7 +22,6 @@ from smtlib.values import (
     bits_text,
     boundary_bits,
     boundary_floats,
-    escaped,
     float_bits,
     float_fields,
     float_term,
@@ -37,6 +36,7 @@ from smtlib.values import (
     read_number,
     read_string,
     simple_values,
+    string_text,
     written_characters,
 )
 
@@ -46,11 +46,6 @@ CHARACTERS = st.text(st.characters(max_codepoint=0x2FFFF, exclude_categories=())
 def sexp(text: str) -> SExp:
     (found,) = read_sexps(text)
     return found  # type: ignore[no-any-return]
-
-
-def written(characters: str) -> str:
-    """A string literal."""
-    return '"' + escaped(characters).replace('"', '""') + '"'
 
 
 def checked_sort(text: str, sort: Sort) -> Sort:
@@ -106,7 +101,7 @@ def test_bit_vectors_are_read(text: str, value: tuple[int, int]) -> None:
 def test_strings_are_read(literal: str, characters: str) -> None:
     assert read_string(literal) == characters
     assert "".join(written_characters(literal)) == literal[1:-1]
-    assert is_true(f"(= {literal} {written(characters)})")
+    assert is_true(f"(= {literal} {string_text(characters)})")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +145,7 @@ def test_bit_vectors_are_written_as_they_are_read(value: int, width: int) -> Non
 
 @given(CHARACTERS)
 def test_strings_are_written_as_they_are_read(characters: str) -> None:
-    text = written(characters)
+    text = string_text(characters)
     assert text.isascii() and read_string(text) == characters
     assert literal_value(TermTable().literal(text, STRING)) == characters
 
