@@ -46,7 +46,7 @@ def locate(profile: Profile, release: str | None) -> Located:
         if importlib.util.find_spec(profile.module) is None:
             raise _not_installed(profile)
         return Located((sys.executable, "-I", str(driver)), profile.module)
-    files = _installed_files(profile)
+    files = installed_files(profile)
     found = [path for path in files if path.name == profile.program and path.parent.name == "bin"]
     program = next(
         (path for path in (*found, Path(sys.prefix) / "bin" / profile.program) if path.is_file()), None
@@ -102,7 +102,8 @@ def _library(profile: Profile, files: list[Path]) -> str | None:
     return next(found, None)
 
 
-def _installed_files(profile: Profile) -> list[Path]:
+def installed_files(profile: Profile) -> list[Path]:
+    """The files of the installed wheel; SolverMissing if there is none."""
     try:
         files = importlib.metadata.files(profile.distribution) or []
     except importlib.metadata.PackageNotFoundError as problem:

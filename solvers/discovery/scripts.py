@@ -98,9 +98,9 @@ def _is_other(word: str) -> bool:
 
 def open_listing(solver: Solver, runner: Runner) -> Listing:
     """How this solver is asked."""
-    profile = PROFILES[solver.family]
-    if profile.file("listing.py") is None:
+    file = PROFILES[solver.family].file("listing.py")
+    if file is None:
         return Listing(solver, runner)
-    folder = next(folder for folder in profile.folders if (folder / "listing.py").is_file())
-    listing: Listing = importlib.import_module(f"solvers.{folder.name}.listing").open_listing(solver, runner)
+    module = importlib.import_module(f"solvers.{file.parent.name}.listing")
+    listing: Listing = module.open_listing(solver, runner)
     return listing

@@ -6,12 +6,12 @@ program. Linkers store a string that is the end of another one inside it, so eac
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from solvers.locating import installed_files
 from solvers.registry import PROFILES
 from solvers.specs import Solver
 
@@ -41,10 +41,8 @@ def _libraries(solver: Solver) -> Iterator[Path]:
     elif place.is_dir():
         yield from (file for file in sorted(place.rglob("*.so*")) if solver.family in file.name)
     else:
-        files = importlib.metadata.files(PROFILES[solver.family].distribution) or []
-        yield from (
-            Path(str(file.locate())) for file in files if ".so" in file.name and solver.family in file.name
-        )
+        files = installed_files(PROFILES[solver.family])
+        yield from (file for file in files if ".so" in file.name and solver.family in file.name)
 
 
 def words_in(data: bytes) -> set[str]:
