@@ -180,14 +180,14 @@ def read_options(data: dict[str, Any]) -> OptionTable:
     for option_class, names in file.other.items():
         options += [KnownOption(name, (), option_class) for name in names]
     return OptionTable(
-        file.checked_against,
-        tuple(options),
-        file.tactics.settings,
-        file.tactics.first,
-        file.tactics.last,
-        file.flags,
-        frozenset(file.threaded),
-        file.tactics.simplifiers,
-        {name: why for why, names in file.tactics.left_out.items() for name in names},
-        frozenset(file.seen.split()),
+        checked_against=file.checked_against,
+        options=tuple(options),
+        tactic_settings=file.tactics.settings,
+        first_tactics=file.tactics.first,
+        last_tactics=file.tactics.last,
+        flags=file.flags,
+        threaded=frozenset(file.threaded),
+        simplifiers=file.tactics.simplifiers,
+        left_out={name: why for why, names in file.tactics.left_out.items() for name in names},
+        seen=frozenset(file.seen.split()),
     )
