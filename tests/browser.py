@@ -18,17 +18,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *(
-        "--disable-extensions",
-        "--disable-component-update",
-        "--disable-sync",
-        "--mute-audio",
-        "--hide-scrollbars",
-    ),
-    "--remote-debugging-pipe",
-)
+_OPTIONS = """
+    --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-extensions
+    --disable-component-update --disable-sync --mute-audio --hide-scrollbars --remote-debugging-pipe
+    """.split()
 _SECONDS = 60.0
 
 

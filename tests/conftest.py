@@ -169,11 +169,9 @@ def assert_gone() -> Callable[[str], None]:
 HUNT = ("hunt", "--strategy=skeletons")
 """A hunt of one strategy: all, the default, take longer to be made than most tests."""
 
-FakeSolver = Callable[..., Solver]
-
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakeSolver:
+def fake(tmp_path: Path) -> Callable[..., Solver]:
     """Make a solver from the body of a Python script; ``text`` holds the formula it was given. A shell script
     takes its place where it will do (``tests.shell``).
     """

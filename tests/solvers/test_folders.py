@@ -59,13 +59,6 @@ def toy(tmp_path: Path) -> Path:
     return folder
 
 
-def exhume(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A command line of exhume that knows the solvers beside ``folder``, too."""
-    environment = {**os.environ, "EXHUME_SOLVERS": str(folder.parent), "COLUMNS": "200"}
-    command = [sys.executable, "-m", "exhume", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-
-
 # Runs the command lines that it is given as JSON, prints the same of what they gave.
 EACH = """
 import contextlib, io, json, sys
@@ -81,10 +74,10 @@ print(json.dumps(ended))
 
 
 def exhume_each(folder: Path, *lines: Sequence[object]) -> list[tuple[int, str, str]]:
-    """Command lines like ``exhume``, in one process: code, output and errors of each.
+    """Command lines of exhume that know the solvers beside ``folder``, too: code, output and errors of each.
 
-    Solvers are known from the start of a process, and one takes a second to start. The folder's path is a
-    relative one.
+    Solvers are known from the start of a process, and one takes a second to start: all run in one. The
+    folder's path is a relative one.
     """
     environment = {**os.environ, "EXHUME_SOLVERS": os.path.relpath(folder.parent, ROOT), "COLUMNS": "200"}
     words = json.dumps([list(map(str, line)) for line in lines])
@@ -195,17 +188,15 @@ def test_a_file_of_options_may_hold_no_more_than_one(toy: Path) -> None:
 @pytest.mark.thorough
 def test_code_of_a_folder_that_fails_is_one_clear_line(toy: Path) -> None:
     (toy / "__init__.py").write_text("import no_such_module\n")
-    done = exhume(toy, "solvers", "--solver", "toy")
-    assert done.returncode == 2
-    assert "toy/__init__.py: ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
-    assert done.stderr.count("\n") == 1
+    [(code, _, said)] = exhume_each(toy, ("solvers", "--solver", "toy"))
+    assert (code, said.count("\n")) == (2, 1)
+    assert "toy/__init__.py: ModuleNotFoundError: No module named 'no_such_module'" in said
 
 
 def test_a_program_that_is_not_there_is_named(toy: Path) -> None:
     (toy / "toy").unlink()
-    done = exhume(toy, "replay", toy / "profile.toml", "--solver", "toy")
-    assert done.returncode == 3
-    assert done.stderr == f"exhume: solver 'toy': toy is neither in {toy} nor on the path\n"
+    [(code, _, said)] = exhume_each(toy, ("replay", toy / "profile.toml", "--solver", "toy"))
+    assert (code, said) == (3, f"exhume: solver 'toy': toy is neither in {toy} nor on the path\n")
 
 
 @pytest.mark.parametrize("driven", [True, False], ids=["driver", "program"])
@@ -217,10 +208,9 @@ def test_a_wheel_that_does_not_start_is_one_clear_line(toy: Path, index: Path, d
         make_wheel(index, "1.5", {"toylib.py": "raise ImportError('no libtoy.so')\n"}, "toy_solver")
     else:
         make_wheel(index, "1.5", {"toy_solver-1.5.data/data/bin/toy": "no program\n"}, "toy_solver")
-    done = exhume(toy, "replay", toy / "profile.toml", "--solver", "toy==1.5")
-    assert done.returncode == 3
-    assert done.stderr.startswith("exhume: solver 'toy==1.5' does not start: ")
-    assert done.stderr.count("\n") == 1
+    [(code, _, said)] = exhume_each(toy, ("replay", toy / "profile.toml", "--solver", "toy==1.5"))
+    assert (code, said.count("\n")) == (3, 1)
+    assert said.startswith("exhume: solver 'toy==1.5' does not start: ")
 
 
 # Names
