@@ -58,8 +58,9 @@ def _of(container: str, columns: Sequence[Sort]) -> Sort:
     return make_sort(container, (), (tuple_sort(columns),))
 
 
-def _tuple(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-    return None if indices else tuple_sort(sorts)
+def _unindexed(rank: Callable[[Sequence[Sort]], Sort | None]) -> _Rank:
+    """The rank of a function that takes no indices."""
+    return lambda indices, sorts: None if indices else rank(sorts)
 
 
 def _select(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
@@ -86,13 +87,13 @@ def _product(container: str, indices: Sequence[int], sorts: Sequence[Sort]) -> S
     return _of(container, (*left, *right)) if fits else None
 
 
-def _join(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _join(sorts: Sequence[Sort]) -> Sort | None:
     left, right = (_columns(sort, "Set") for sort in sorts)
     joined = (*left[:-1], *right[1:])
-    return _of("Set", joined) if not indices and joined and left[-1] is right[0] else None
+    return _of("Set", joined) if joined and left[-1] is right[0] else None
 
 
-def _transpose(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _transpose(sorts: Sequence[Sort]) -> Sort | None:
     (found,) = sorts
     return _of("Set", _columns(found, "Set")[::-1])
 
@@ -111,41 +112,41 @@ def _aggregate(container: str, indices: Sequence[int], sorts: Sequence[Sort]) ->
     return make_sort(container, (), (start,)) if fits else None
 
 
-def _insert(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _insert(sorts: Sequence[Sort]) -> Sort | None:
     *elements, found = sorts
     fits = elements and found.name == "Set" and all(e is found.args[0] for e in elements)
-    return found if fits and not indices else None
+    return found if fits else None
 
 
 def _pseudo_boolean(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return BOOL if len(indices) == len(sorts) + 1 and all(s is BOOL for s in sorts) else None
 
 
-def _lift(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _lift(sorts: Sequence[Sort]) -> Sort | None:
     function, *values = sorts
     expected = tuple(v.args[0] for v in values if v.name == "Nullable")
     fits = function.is_function and len(expected) == len(values) and function.args[:-1] == expected
     return make_sort("Nullable", (), (function.args[-1],)) if fits else None
 
 
-def _select_many(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _select_many(sorts: Sequence[Sort]) -> Sort | None:
     found, *places = sorts
     fits = found.name in ("Array", "->") and found.args[:-1] == tuple(places)
-    return found.args[-1] if fits and not indices else None
+    return found.args[-1] if fits else None
 
 
-def _store_many(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _store_many(sorts: Sequence[Sort]) -> Sort | None:
     found, *values = sorts
-    return found if found.name == "Array" and found.args == tuple(values) and not indices else None
+    return found if found.name == "Array" and found.args == tuple(values) else None
 
 
-def _make_bits(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-    return bit_vector(len(sorts)) if sorts and not indices and set(sorts) == {BOOL} else None
+def _make_bits(sorts: Sequence[Sort]) -> Sort | None:
+    return bit_vector(len(sorts)) if sorts and set(sorts) == {BOOL} else None
 
 
-def _default(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _default(sorts: Sequence[Sort]) -> Sort | None:
     (found,) = sorts
-    return found.args[-1] if found.name == "Array" and not indices else None
+    return found.args[-1] if found.name == "Array" else None
 
 
 def _difference(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
@@ -156,49 +157,49 @@ def _difference(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
     return left.args[place] if fits else None
 
 
-def _predicates(least: int, most: int, indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
+def _predicates(least: int, most: int, sorts: Sequence[Sort]) -> Sort | None:
     """Functions on sets that are arrays of Bool, of any number of indices."""
-    fits = least <= len(sorts) <= most and len(set(sorts)) == 1 and not indices
+    fits = least <= len(sorts) <= most and len(set(sorts)) == 1
     return sorts[0] if fits and sorts[0].name == "Array" and sorts[0].args[-1] is BOOL else None
 
 
-def _subset(indices: Sequence[int], sorts: Sequence[Sort]) -> Sort | None:
-    return BOOL if _predicates(2, 2, indices, sorts) else None
+def _subset(sorts: Sequence[Sort]) -> Sort | None:
+    return BOOL if _predicates(2, 2, sorts) else None
 
 
 FAMILIES: dict[str, tuple[str, _Rank]] = {
     "const": ("ArraysEx", lambda indices, sorts: None),
-    "tuple": ("Tuples", _tuple),
+    "tuple": ("Tuples", _unindexed(tuple_sort)),
     "tuple.select": ("Tuples", _select),
     "tuple.update": ("Tuples", _update),
     "tuple.project": ("Tuples", partial(_project, "")),
-    "rel.product": ("Tuples", partial(_product, "Set")),
+    "rel.product": ("Tuples", _unindexed(partial(_product, "Set", ()))),
     "rel.table_join": ("Tuples", partial(_product, "Set")),
-    "rel.join": ("Tuples", _join),
-    "rel.transpose": ("Tuples", _transpose),
+    "rel.join": ("Tuples", _unindexed(_join)),
+    "rel.transpose": ("Tuples", _unindexed(_transpose)),
     "rel.project": ("Tuples", partial(_project, "Set")),
     "rel.group": ("Tuples", partial(_group, "Set")),
     "rel.aggr": ("Tuples", partial(_aggregate, "Set")),
-    "table.product": ("Tuples", partial(_product, "Bag")),
+    "table.product": ("Tuples", _unindexed(partial(_product, "Bag", ()))),
     "table.join": ("Tuples", partial(_product, "Bag")),
     "table.project": ("Tuples", partial(_project, "Bag")),
     "table.group": ("Tuples", partial(_group, "Bag")),
     "table.aggr": ("Tuples", partial(_aggregate, "Bag")),
-    "nullable.lift": ("Tuples", _lift),
-    "set.insert": ("Sets", _insert),
+    "nullable.lift": ("Tuples", _unindexed(_lift)),
+    "set.insert": ("Sets", _unindexed(_insert)),
     "pble": ("Z3Extras", _pseudo_boolean),
     "pbge": ("Z3Extras", _pseudo_boolean),
     "pbeq": ("Z3Extras", _pseudo_boolean),
-    "mkbv": ("FixedSizeBitVectors", _make_bits),
-    "select": ("ArraysEx", _select_many),
-    "store": ("ArraysEx", _store_many),
-    "default": ("ArraysEx", _default),
+    "mkbv": ("FixedSizeBitVectors", _unindexed(_make_bits)),
+    "select": ("ArraysEx", _unindexed(_select_many)),
+    "store": ("ArraysEx", _unindexed(_store_many)),
+    "default": ("ArraysEx", _unindexed(_default)),
     "array-ext": ("ArraysEx", _difference),
-    "union": ("ArraysEx", partial(_predicates, 1, sys.maxsize)),
-    "intersection": ("ArraysEx", partial(_predicates, 1, sys.maxsize)),
-    "setminus": ("ArraysEx", partial(_predicates, 2, 2)),
-    "complement": ("ArraysEx", partial(_predicates, 1, 1)),
-    "subset": ("ArraysEx", _subset),
-    "case-def": ("ReadOnly", lambda indices, sorts: BOOL if sorts and not indices else None),
+    "union": ("ArraysEx", _unindexed(partial(_predicates, 1, sys.maxsize))),
+    "intersection": ("ArraysEx", _unindexed(partial(_predicates, 1, sys.maxsize))),
+    "setminus": ("ArraysEx", _unindexed(partial(_predicates, 2, 2))),
+    "complement": ("ArraysEx", _unindexed(partial(_predicates, 1, 1))),
+    "subset": ("ArraysEx", _unindexed(_subset)),
+    "case-def": ("ReadOnly", _unindexed(lambda sorts: BOOL if sorts else None)),
 }
 """By function, its theory and its rank. They are tried after the signatures of the same name."""
