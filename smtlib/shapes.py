@@ -5,29 +5,24 @@ instead.
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass
 from importlib import resources
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class CommandShape:
-    """The first arguments of a command, whether more may follow, and the solvers that know it."""
 
-    arguments: tuple[str, ...]
-    is_closed: bool
-    only: tuple[str, ...]
+class CommandShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first arguments of commands, whether no more may follow, and the solvers that know them."""
+
+    names: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    is_closed: bool = msgspec.field(name="closed", default=False)
+    only: tuple[str, ...] = ()
 
 
 def _shapes() -> dict[str, CommandShape]:
     text = (resources.files("smtlib") / "theories" / "commands.toml").read_text("utf-8")
-    return {
-        name: CommandShape(
-            tuple(row.get("arguments", ())), row.get("closed", False), tuple(row.get("only", ()))
-        )
-        for row in tomllib.loads(text)["commands"]
-        for name in row["names"]
-    }
+    shapes = msgspec.toml.decode(text, type=dict[str, list[CommandShape]])["commands"]
+    return {name: shape for shape in shapes for name in shape.names}
 
 
 OBJECTIVES = frozenset(("maximize", "minimize", "assert-soft"))
