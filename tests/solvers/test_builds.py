@@ -216,7 +216,7 @@ def test_without_a_compiler_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_what_formulas_run_on_a_build_with_coverage(
-    tmp_path: Path, index: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exhume(["solvers", "build", "z3==0.9.0", "--coverage", "--jobs", "1"]) == 0
     spec = capsys.readouterr().out.splitlines()[-1].removeprefix("spec: ")
@@ -235,7 +235,7 @@ def test_what_formulas_run_on_a_build_with_coverage(
     assert limited.options(Script(b"")) == ("timeout=3000", "model_validate=true")
 
 
-def test_a_build_with_coverage_of_an_earlier_version_is_linked_again(tmp_path: Path, index: Path) -> None:
+def test_a_build_with_coverage_of_an_earlier_version_is_linked_again(tmp_path: Path) -> None:
     flavour = Flavour(coverage=True)
     program = build_release(Z3, "0.9.0", flavour, 1)
     work = program.resolve().parents[1]

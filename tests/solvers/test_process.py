@@ -239,7 +239,7 @@ def test_no_core_file_is_written() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
-def test_no_file_grows_without_end(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_no_file_grows_without_end(supervisor: Supervisor) -> None:
     assert supervisor.execute(["sh", "-c", "ulimit -f"], LONG).stdout != "unlimited\n"
 
 

@@ -107,9 +107,7 @@ def test_a_script_that_takes_too_long_is_ended_and_the_next_one_runs(
     assert screener.judge(solver, script(PLAIN), LIMITS).answers == ("sat",)
 
 
-def test_scripts_share_a_process_until_it_has_run_many(
-    counted: Counted, screener: Screener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scripts_share_a_process_until_it_has_run_many(counted: Counted, screener: Screener) -> None:
     for _ in range(20):
         assert screener.judge(counted.solver, script(PLAIN), LIMITS).answers == ("sat",)
     assert counted.starts == 1

@@ -115,7 +115,7 @@ def test_the_installed_solvers_are_found_and_say_their_versions() -> None:
     assert Path(z3.loadable).is_file()
 
 
-def test_a_version_is_asked_once(fake: object, tmp_path: Path) -> None:
+def test_a_version_is_asked_once(tmp_path: Path) -> None:
     counter = tmp_path / "count"
     script = tmp_path / "s.sh"
     script.write_text(f"echo x >> {counter}; echo v1")
