@@ -22,6 +22,7 @@ from pathlib import Path
 
 from base.cache import cache_folder
 from base.errors import ExhumeError
+from base.steps import Tick, nothing
 from solvers.errors import EnvironmentProblem, SolverMissing, UnknownSolver
 from solvers.profile import Build, Profile
 from solvers.releases import fetch_source, make_once
@@ -43,8 +44,6 @@ const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 """
 _LINKED = "linked.c"
 _WRITE_COUNTS = Path(__file__).with_name("write_counts.c")
-
-Progress = Callable[[int, int], None]
 
 
 class BuildFailed(EnvironmentProblem):
@@ -133,7 +132,7 @@ def find_built(profile: Profile, release: str) -> Path:
 
 
 def build_release(
-    profile: Profile, version: str, flavour: Flavour, jobs: int, progress: Progress | None = None
+    profile: Profile, version: str, flavour: Flavour, jobs: int, progress: Tick = nothing
 ) -> Path:
     """Build ``version`` from the source package on the index, if it is not built yet; its program.
 
@@ -153,7 +152,7 @@ def build_release(
 
 
 def build_checkout(
-    profile: Profile, checkout: Path, flavour: Flavour, jobs: int, progress: Progress | None = None
+    profile: Profile, checkout: Path, flavour: Flavour, jobs: int, progress: Tick = nothing
 ) -> tuple[str, Path]:
     """Build the source in a git checkout as it is now: its commit (``+changed`` with local changes), and the
     program.
@@ -198,7 +197,7 @@ def _build(
     flavour: Flavour,
     jobs: int,
     fetch: Callable[[Path], Path],
-    progress: Progress | None,
+    progress: Tick,
 ) -> Path:
     final = _folder(profile, release)
     work = final.with_name(f".{final.name}.work")
@@ -212,7 +211,7 @@ def _build(
         work.mkdir(exist_ok=True)
         _require_room(work)
         source = fetch(work)
-        run = _Steps(work / "build.log", progress or (lambda done, total: None))
+        run = _Steps(work / "build.log", progress)
         _compile(_require_build(profile), source, work / "objects", flavour, jobs, run)
         _install(work, final, profile.program, keep_objects=flavour.coverage)
 
@@ -304,7 +303,7 @@ def _install(work: Path, final: Path, program: str, keep_objects: bool) -> None:
 class _Steps:
     """Runs the programs of a build; all they print goes to the log, their steps to ``progress``."""
 
-    def __init__(self, log: Path, progress: Progress) -> None:
+    def __init__(self, log: Path, progress: Tick) -> None:
         self._log = log
         self._progress = progress
 

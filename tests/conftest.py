@@ -19,6 +19,7 @@ import pytest
 import typer.main
 from hypothesis import settings
 
+from base.steps import unseen
 from corpus import schema, store
 from corpus.store import Corpus
 from difftest import Solver, find_solver
@@ -136,7 +137,7 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make_starter(folder: Path) -> None:
     """Make ``starter.duckdb`` in ``folder``."""
     with Corpus.open(folder / "starter.duckdb", write=True) as corpus:
-        starter_tracker.make_starter(corpus, lambda what: contextlib.nullcontext(lambda done, total: None))
+        starter_tracker.make_starter(corpus, unseen)
 
 
 def commands_running(marker: str) -> list[str]:
