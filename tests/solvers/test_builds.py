@@ -15,7 +15,7 @@ import pytest
 from base.errors import ExhumeError
 from difftest import find_solver
 from difftest.directed.coverage import formulas_running
-from difftest.directed.gcov import read_recorded
+from difftest.directed.gcov import RECORDED, counts_in
 from exhume.cli import run as exhume
 from solvers.builds import (
     BuildFailed,
@@ -243,9 +243,9 @@ def test_a_build_with_coverage_of_an_earlier_version_is_linked_again(tmp_path: P
     program.resolve().write_bytes(b"earlier")
     assert build_release(Z3, "0.9.0", flavour, 1) == program
     assert linked.read_text() == flavour.linked_code
-    written = tmp_path / "counts"
+    written = tmp_path / RECORDED
     subprocess.run([program], env={"EXHUME_COUNTS": str(written)}, check=False, capture_output=True)
-    assert [Path(name).name for name, _ in read_recorded(written)] == ["main.cpp.gcda"]
+    assert [Path(name).name for name, _ in counts_in(tmp_path)] == ["main.cpp.gcda"]
     first = program.resolve().stat().st_mtime_ns
     build_release(Z3, "0.9.0", flavour, 1)
     assert program.resolve().stat().st_mtime_ns == first
