@@ -11,11 +11,7 @@ from base.errors import ExhumeError
 
 
 class CorpusError(ExhumeError):
-    """Base class of the exceptions of this package. ``path``: the corpus file, if one is involved."""
-
-    def __init__(self, message: str, path: Path | None = None) -> None:
-        super().__init__(message)
-        self.path = path
+    """Base class of the exceptions of this package."""
 
 
 class CorpusMissing(CorpusError):
@@ -33,17 +29,18 @@ class CorpusDamaged(CorpusError):
 class SchemaMismatch(CorpusError):
     """The file's schema is newer than this exhume, or older and cannot be written now."""
 
-    def __init__(self, message: str, path: Path, found: int, known: int) -> None:
-        super().__init__(message, path)
+    def __init__(self, message: str, found: int, known: int) -> None:
+        super().__init__(message)
         self.found = found
         self.known = known
 
 
 class CorpusLocked(CorpusError):
-    """Another process has the file open. ``pid``: its id if known, else 0."""
+    """Another process has the file ``path`` open. ``pid``: its id if known, else 0."""
 
     def __init__(self, message: str, path: Path, pid: int = 0) -> None:
-        super().__init__(message, path)
+        super().__init__(message)
+        self.path = path
         self.pid = pid
 
 
@@ -77,19 +74,19 @@ def explain_open_failure(error: duckdb.Error, path: Path) -> CorpusError:
     if "different configuration" in text or "already attached" in text.lower():
         return CorpusLocked(f"{path} is already open in this process: close it first", path)
     if "does not exist" in text:
-        return CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
+        return CorpusMissing(f"there is no corpus {path}: import or mine something first")
     if path.is_file() and not path.stat().st_size:
         return empty_file(path)
     if "not a valid DuckDB" in text or "Is a directory" in text:
-        return NotACorpus(f"{path} is not a corpus (not a DuckDB file)", path)
+        return NotACorpus(f"{path} is not a corpus (not a DuckDB file)")
     if known := known_failure(error, path):
         return known
-    return CorpusError(f"cannot open the corpus {path}: {text}", path)
+    return CorpusError(f"cannot open the corpus {path}: {text}")
 
 
 def empty_file(path: Path) -> NotACorpus:
     """The exception for a file of no bytes."""
-    return NotACorpus(f"{path} is not a corpus: the file is empty; delete it or name another file", path)
+    return NotACorpus(f"{path} is not a corpus: the file is empty; delete it or name another file")
 
 
 def known_failure(error: duckdb.Error, path: Path) -> CorpusError | None:
@@ -107,7 +104,7 @@ def damaged(error: duckdb.Error, path: Path) -> CorpusDamaged | None:
     else:
         return None
     advice = "restore it from an export ('exhume corpus import'), or import or mine it again"
-    return CorpusDamaged(f"{path} is damaged ({why}): {advice}", path)
+    return CorpusDamaged(f"{path} is damaged ({why}): {advice}")
 
 
 def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:
@@ -115,5 +112,5 @@ def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:
     text = str(error)
     signs = ("No space left", "File too large", "Disk quota exceeded", "disk full", "Out of disk")
     if any(sign.lower() in text.lower() for sign in signs):
-        return StorageFull(f"no room left to write {path}; what was stored before is safe", path)
+        return StorageFull(f"no room left to write {path}; what was stored before is safe")
     return None

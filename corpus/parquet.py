@@ -34,9 +34,9 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
     """Write every table, sorted by id, to ``folder``, which must not exist. Atomic."""
     folder = Path(folder)
     if folder.exists():
-        raise CorpusError(f"{folder} exists already: name a new folder", corpus.path)
+        raise CorpusError(f"{folder} exists already: name a new folder")
     if not folder.parent.is_dir():
-        raise CorpusError(f"cannot create {folder}: there is no folder {folder.parent}", corpus.path)
+        raise CorpusError(f"cannot create {folder}: there is no folder {folder.parent}")
     draft = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -54,7 +54,7 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
         draft.replace(folder)
     except (OSError, duckdb.Error) as error:
         known = damaged(error, corpus.path) if isinstance(error, duckdb.Error) else None
-        raise known or CorpusError(f"cannot write {folder}: {error}", corpus.path) from error
+        raise known or CorpusError(f"cannot write {folder}: {error}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -68,9 +68,9 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
     folder, path = Path(folder), Path(path)
     manifest = read_manifest(folder)
     if path.exists():
-        raise CorpusError(f"{path} exists already: name a new file", path)
+        raise CorpusError(f"{path} exists already: name a new file")
     if not path.parent.is_dir():
-        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}", path)
+        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
     with new_file(path, "part") as draft, closing(connect(draft, read_only=False)) as connection:
         schema.migrate(connection, path, manifest.schema)
         corpus = Corpus(path, connection, write=True)
@@ -79,7 +79,7 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
                 _fill(corpus, table, folder, manifest)
         schema.migrate(connection, path)
         if problems := corpus.verify():
-            raise CorpusError(f"{folder} is damaged: {problems[0]}", path)
+            raise CorpusError(f"{folder} is damaged: {problems[0]}")
         corpus.checkpoint()
     return manifest
 
@@ -92,12 +92,11 @@ def read_manifest(folder: Path) -> Manifest:
             raise ValueError(f"its format is {said['format']}")
         manifest = Manifest(int(said["schema"]), {str(k): int(v) for k, v in said["tables"].items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorpusError(f"{folder} is not an exported corpus: {error}", folder) from error
+        raise CorpusError(f"{folder} is not an exported corpus: {error}") from error
     known = len(schema.migrations())
     if not 0 < manifest.schema <= known:
         raise SchemaMismatch(
             f"{folder} has schema {manifest.schema}, newer than this exhume knows ({known}): upgrade exhume",
-            folder,
             manifest.schema,
             known,
         )
@@ -111,11 +110,7 @@ def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
             return
         corpus.execute(f"insert into {table} by name from read_parquet({source})")
     except duckdb.Error as error:
-        raise storage_full(error, corpus.path) or CorpusError(
-            f"{folder} is damaged: {error}", folder
-        ) from error
+        raise storage_full(error, corpus.path) or CorpusError(f"{folder} is damaged: {error}") from error
     found = corpus.scalar(f"select count(*) from {table}")
     if found != manifest.tables.get(table):
-        raise CorpusError(
-            f"{folder} is damaged: {table} has {found} rows, not {manifest.tables.get(table)}", folder
-        )
+        raise CorpusError(f"{folder} is damaged: {table} has {found} rows, not {manifest.tables.get(table)}")

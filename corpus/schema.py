@@ -49,7 +49,7 @@ def version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
     # Only now, for the list of tables takes ten times as long.
     tables = "select 1 from duckdb_tables() where database_name = current_database()"
     if connection.execute(tables).fetchone():
-        raise NotACorpus(f"{path} is a DuckDB file, but not a corpus of exhume", path)
+        raise NotACorpus(f"{path} is a DuckDB file, but not a corpus of exhume")
     return 0
 
 
@@ -65,7 +65,7 @@ def require_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         )
     else:
         return
-    raise SchemaMismatch(f"{path} has schema {found}, {why}", path, found, known)
+    raise SchemaMismatch(f"{path} has schema {found}, {why}", found, known)
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, last: int | None = None) -> None:

@@ -34,9 +34,9 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     """
     _require_known(corpus, theories)
     if path.exists():
-        raise CorpusError(f"{path} exists already: name a new file", path)
+        raise CorpusError(f"{path} exists already: name a new file")
     if not path.parent.is_dir():
-        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}", path)
+        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
     allowed = [*theories, CORE]
     kept = corpus.rows(
         "select id from current_formula where list_contains(theories, ?) and list_has_all(?, theories)",
@@ -45,7 +45,7 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     if not kept:
         others = f" and at most {', '.join(allowed[1:])} besides"
         raise CorpusError(
-            f"{corpus.path}: no formula uses {theories[0]}{others}; see 'exhume query theories'", corpus.path
+            f"{corpus.path}: no formula uses {theories[0]}{others}; see 'exhume query theories'"
         )
     with new_file(path) as draft:
         copy_to(corpus, draft)
@@ -61,7 +61,7 @@ def _require_known(corpus: Corpus, theories: Sequence[str]) -> None:
     for name in theories:
         if name not in known:
             near = did_you_mean(nearest(name, known)) or f"; it has {', '.join(known) or 'none'}"
-            raise CorpusError(f"{corpus.path} has no theory {name!r}{near}", corpus.path)
+            raise CorpusError(f"{corpus.path} has no theory {name!r}{near}")
 
 
 def _keep(corpus: Corpus, formulas: Sequence[int]) -> None:

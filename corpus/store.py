@@ -94,7 +94,7 @@ class Corpus:
         if write:
             _create(path)
         elif not path.exists():
-            raise CorpusMissing(f"there is no corpus {path}: import or mine something first", path)
+            raise CorpusMissing(f"there is no corpus {path}: import or mine something first")
         connection = connect(path, read_only=False) if write else _connect_current(path)
         with _closed_on_failure(connection, path):
             if write:
@@ -166,7 +166,7 @@ class Corpus:
     def transaction(self) -> Iterator[None]:
         """Commit everything done inside, or nothing. A nested transaction is part of the outer one."""
         if not self.write:
-            raise ReadOnly(f"{self.path} was opened for reading", self.path)
+            raise ReadOnly(f"{self.path} was opened for reading")
         if self._depth:
             yield
             return
@@ -195,7 +195,7 @@ class Corpus:
 
     def _require_transaction(self) -> None:
         if not self._depth:
-            raise ReadOnly(f"{self.path}: a write outside of a transaction", self.path)
+            raise ReadOnly(f"{self.path}: a write outside of a transaction")
 
     def insert(
         self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]], replace: bool = False
@@ -375,7 +375,7 @@ def _closed_on_failure(connection: duckdb.DuckDBPyConnection, path: Path) -> Ite
         yield
     except duckdb.Error as error:
         connection.close()
-        raise known_failure(error, path) or CorpusError(f"{path}: {error}", path) from error
+        raise known_failure(error, path) or CorpusError(f"{path}: {error}") from error
     except BaseException:
         connection.close()
         raise
@@ -418,7 +418,7 @@ def _create(path: Path) -> None:
     if path.exists():
         return
     if not path.parent.is_dir():
-        raise CorpusMissing(f"cannot create the corpus {path}: there is no folder {path.parent}", path)
+        raise CorpusMissing(f"cannot create the corpus {path}: there is no folder {path.parent}")
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with contextlib.closing(connect(draft, read_only=False)) as connection:
@@ -435,7 +435,7 @@ def _create(path: Path) -> None:
     except (OSError, duckdb.Error, CorpusError) as error:
         full = storage_full(error, path) if isinstance(error, duckdb.Error) else None
         reason = str(error.__cause__ or error).replace(draft.name, path.name)
-        raise full or CorpusError(f"cannot create the corpus {path}: {reason}", path) from error
+        raise full or CorpusError(f"cannot create the corpus {path}: {reason}") from error
     finally:
         for left in (draft, draft.with_name(draft.name + ".wal")):
             with contextlib.suppress(OSError):  # not writable: nothing was written

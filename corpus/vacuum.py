@@ -33,11 +33,11 @@ def vacuum(path: Path | str) -> VacuumReport:
             corpus.connection.execute("checkpoint")
             copy_to(corpus, draft)
             if problems := _differences(corpus, draft):
-                raise CorpusError(f"{path} could not be copied: {problems}", path)
+                raise CorpusError(f"{path} could not be copied: {problems}")
     except duckdb.Error as error:
-        raise known_failure(error, path) or CorpusError(f"cannot vacuum {path}: {error}", path) from error
+        raise known_failure(error, path) or CorpusError(f"cannot vacuum {path}: {error}") from error
     except OSError as error:
-        raise CorpusError(f"cannot vacuum {path}: {error.strerror}", path) from error
+        raise CorpusError(f"cannot vacuum {path}: {error.strerror}") from error
     return VacuumReport(texts, before, path.stat().st_size)
 
 

@@ -123,7 +123,7 @@ def record_finding(
     """
     # To open it for writing would make an empty one.
     if not corpus.exists():
-        raise CorpusMissing(f"there is no corpus {corpus} any more: put it back", corpus)
+        raise CorpusMissing(f"there is no corpus {corpus} any more: put it back")
     try:
         found = FindingFolder.read(path)
         name, row = found.strategy, _row(found)

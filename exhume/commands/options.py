@@ -124,7 +124,7 @@ _LONGEST = 3650 * 86400.0
 def existing(corpus: Path) -> Path:
     """The corpus of a command that makes none; CorpusMissing if there is no such file."""
     if not corpus.exists():
-        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first", corpus)
+        raise CorpusMissing(f"there is no corpus {corpus}: import or mine something first")
     return corpus
 
 
