@@ -1,4 +1,4 @@
-"""Imports folders of ``.smt2`` files. Tracker and issue number are derived from paths and names."""
+"""Imports folders of ``.smt2`` files and decomposes them. Tracker and issue come from paths and names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from base.steps import Tick, nothing
 from corpus.errors import CorpusError
 from corpus.intake import Intake
-from corpus.learned import Decompositions
+from corpus.learned import refresh_counts
 from corpus.records import FormulaSource, Issue, Tracker
 from corpus.store import Corpus, storable
 from solvers.registry import named_solver
@@ -72,7 +72,6 @@ def import_paths(
     *,
     tracker: str | None = None,
     max_bytes: int = MAX_BYTES,
-    learner: Decompositions | None = None,
     progress: Tick = nothing,
 ) -> ImportReport:
     """Import files and folders in the order of their names; known formulas stay unchanged.
@@ -80,7 +79,6 @@ def import_paths(
     Args:
         tracker: overrides the trackers derived from the paths.
         max_bytes: larger files become rows with an error.
-        learner: decomposes new formulas in the same pass.
         progress: called with the number of files done and the total.
     """
     report = ImportReport()
@@ -88,16 +86,13 @@ def import_paths(
     intake = Intake(corpus)
     for chunk in _chunks(files):
         with corpus.transaction():
-            for added in intake.add_formulas(
-                _sources(intake, chunk, tracker, max_bytes), None if learner is None else learner.take
-            ):
+            for added in intake.add_formulas(_sources(intake, chunk, tracker, max_bytes)):
                 report.files += 1
                 report.new += added.new
                 report.known += not added.new
-            if learner is not None:
-                learner.flush()
         progress(report.files, len(files))
     _count_statuses(corpus, report)
+    refresh_counts(corpus)
     return report
 
 

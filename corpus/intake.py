@@ -1,18 +1,19 @@
 """Adds trackers, issues, comments, blocks and formulas to the corpus.
 
 Every ``add_*`` method takes many records and returns the id of each and whether it is new. Known records are
-found by their natural key and updated if they changed. Call the methods inside ``Corpus.transaction``, and
-discard the :class:`Intake` if the transaction fails.
+found by their natural key and updated if they changed. New formulas are decomposed in the same pass. Call the
+methods inside ``Corpus.transaction``, and discard the :class:`Intake` if the transaction fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
 from corpus.examine import Examination, Traits, examine
+from corpus.learned import Decompositions
 from corpus.records import (
     Added,
     Block,
@@ -25,10 +26,6 @@ from corpus.records import (
     Tracker,
 )
 from corpus.store import Corpus, digest, storable
-from smtlib import CheckedScript
-
-OnChecked = Callable[[int, CheckedScript], None]
-"""Called with the id and the checked script of each new readable formula, in the same transaction."""
 
 _FORMULA_COLUMNS = """
 id tracker_id issue_id comment_id block_id position source path sha256 bytes text_id status error error_line
@@ -48,11 +45,12 @@ _COMMENT_COLUMNS = ("author_association", "created_at", "updated_at", "raw_recor
 
 
 class Intake:
-    """Adds records to an open corpus. Caches the identities of the stored formulas."""
+    """Adds records to an open corpus. Caches the identities of the stored formulas and of their parts."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self._formulas: dict[tuple[str, str], int] | None = None
+        self._learner: Decompositions | None = None
 
     def add_tracker(self, tracker: Tracker) -> int:
         """The id of the tracker with this name, which is added if it is missing."""
@@ -114,10 +112,13 @@ class Intake:
             rows.append(row)
         return self._upsert("block", ("issue_id", "position"), rows)
 
-    def add_formulas(
-        self, sources: Sequence[FormulaSource], on_checked: OnChecked | None = None
-    ) -> list[Added]:
-        """Read, check and store formulas, keyed by source and hash; known ones are not read again."""
+    def add_formulas(self, sources: Sequence[FormulaSource]) -> list[Added]:
+        """Read, check, decompose and store formulas, keyed by source and hash; known ones are not read again.
+
+        :func:`corpus.learned.refresh_counts` is left to the caller.
+        """
+        if self._learner is None:
+            self._learner = Decompositions(self.corpus)
         known = self._known_formulas()
         added, new = [], []
         for source in sources:
@@ -135,11 +136,11 @@ class Intake:
         for (ident, key_hash, source), script_id in zip(new, scripts, strict=True):
             examined = Examination("error", source.failure) if source.text is None else examine(source.text)
             text_id = None if source.text is None else next(texts)
-            taken = examined.checked is not None and on_checked is not None
-            rows.append(_formula_row(ident, key_hash, source, examined, (text_id, script_id), taken))
-            if taken and on_checked is not None and examined.checked is not None:
-                on_checked(ident, examined.checked)
+            rows.append(_formula_row(ident, key_hash, source, examined, (text_id, script_id)))
+            if examined.checked is not None:
+                self._learner.take(ident, examined.checked)
         self.corpus.insert("formula", _FORMULA_COLUMNS, rows)
+        self._learner.flush()
         return added
 
     def script_ids(self, sources: Sequence[FormulaSource]) -> list[int | None]:
@@ -238,13 +239,12 @@ def _formula_row(
     source: FormulaSource,
     examined: Examination,
     text_ids: tuple[int | None, int | None],
-    decomposed: bool,
 ) -> tuple[object, ...]:
     size = source.bytes if source.bytes is not None else len(storable(source.text or "").encode())
     text_id, script_id = text_ids
     derived: dict[str, object] = {
         **{"id": ident, "sha256": key_hash, "bytes": size, "text_id": text_id, "script_text_id": script_id},
-        **{"status": examined.status, "error": examined.error, "decomposed": decomposed},
+        **{"status": examined.status, "error": examined.error, "decomposed": examined.checked is not None},
         **{"error_line": examined.line, "error_column": examined.column},
         **{trait.name: getattr(examined.traits, trait.name, None) for trait in fields(Traits)},
     }

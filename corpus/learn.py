@@ -6,13 +6,10 @@ are accepted by the reporter's solver but not by others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from base.steps import Tick, nothing
 from corpus.examine import examine
-from corpus.importer import ImportReport, import_paths
 from corpus.learned import Decompositions, refresh_counts, store_rule_set, transactions
 from corpus.store import Corpus
 from rules import MAX_RULES, MIN_CONFIDENCE, MIN_SUPPORT, RuleSet, mine
@@ -79,20 +76,6 @@ def learn(
         found[False].has_pairs,
         dict(skipped),
     )
-
-
-def import_and_decompose(
-    corpus: Corpus,
-    paths: Iterable[Path | str],
-    *,
-    tracker: str | None = None,
-    progress: Tick = nothing,
-) -> ImportReport:
-    """Import files and decompose them in the same pass; see :func:`corpus.importer.import_paths`."""
-    learner = Decompositions(corpus)
-    report = import_paths(corpus, paths, tracker=tracker, learner=learner, progress=progress)
-    refresh_counts(corpus)
-    return report
 
 
 def decompose_pending(corpus: Corpus, progress: Tick = nothing) -> tuple[int, int]:

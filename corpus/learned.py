@@ -23,7 +23,6 @@ from smtlib import CheckedScript
 class Decompositions:
     """Collects decomposed assertions; :meth:`flush` stores them, inside a transaction.
 
-    :meth:`take` can be the hook of :meth:`corpus.intake.Intake.add_formulas`, so that a formula is read once.
     Discard it if the transaction fails.
     """
 

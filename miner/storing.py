@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from corpus.intake import Intake, clean, identity
-from corpus.learned import Decompositions
 from corpus.records import Block, FormulaSource, Issue, Reasoned, SolverRun
 from corpus.store import Corpus, storable
 from miner.attachments import AttachedFile
@@ -67,7 +66,7 @@ def prepare(issue: Issue, attached: Sequence[AttachedFile] = ()) -> Prepared:
 
 
 class Storer:
-    """Stores batches of issues of one tracker, and decomposes their formulas in the same pass.
+    """Stores batches of issues of one tracker, with their formulas and the parts of these.
 
     Call :meth:`store` inside a transaction. Discard the storer if the transaction fails.
     """
@@ -78,7 +77,6 @@ class Storer:
         self.tracker_id = tracker_id
         self.report = report
         self._intake = Intake(corpus)
-        self._learner = Decompositions(corpus)
 
     def store(self, batch: Sequence[Prepared]) -> None:
         """Store issues with everything extracted from them."""
@@ -92,7 +90,6 @@ class Storer:
         self._store_blocks(issues)
         self._store_formulas(issues)
         self._store_references(issues)
-        self._learner.flush()
         self.report.issues_stored += len(batch)
         self.report.new_issues += sum(row.new for row in added)
 
@@ -113,7 +110,7 @@ class Storer:
         for issue in issues:
             issue.sources = issue.formula_sources(self.tracker_id)
             sources += issue.sources
-        added = self._intake.add_formulas(sources, self._learner.take)
+        added = self._intake.add_formulas(sources)
         self._update_known([(row.id, s) for row, s in zip(added, sources, strict=True) if not row.new])
         self._intake.store_runs([(row.id, source.runs) for row, source in zip(added, sources, strict=True)])
         ids = iter(added)

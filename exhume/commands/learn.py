@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from base.text import counted
-from corpus.importer import require_files
-from corpus.learn import LearnReport, import_and_decompose, learn
+from corpus.importer import import_paths, require_files
+from corpus.learn import LearnReport, learn
 from corpus.probing import probe_formulas
 from corpus.stats import stats
 from corpus.store import Corpus
@@ -40,7 +40,7 @@ def import_command(
     """
     require_files(paths)  # before a corpus is made
     with Corpus.open(corpus, write=True) as opened, progress("importing", json) as tick:
-        report = import_and_decompose(opened, paths, tracker=tracker, progress=tick)
+        report = import_paths(opened, paths, tracker=tracker, progress=tick)
     if json:
         print_json(
             {

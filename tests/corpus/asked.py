@@ -6,7 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from corpus.learn import import_and_decompose, learn
+from corpus.importer import import_paths
+from corpus.learn import learn
 from corpus.query import NamedQuery, Result, find_query, run_query
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
@@ -91,8 +92,8 @@ def bug_corpus(path: Path, folder: Path) -> Path:
         mine_starter(corpus)
         store_reports(corpus)
         learn(corpus, 4, 0.5)
-        import_and_decompose(corpus, [folder / "z3", folder / "cvc5"])
-        import_and_decompose(corpus, [folder / "normal"], tracker="normal")
+        import_paths(corpus, [folder / "z3", folder / "cvc5"])
+        import_paths(corpus, [folder / "normal"], tracker="normal")
         learn(corpus, 3, 0.5)
         with corpus.transaction():
             corpus.execute("insert into solver values (901, 'cvc5', '1.0'), (902, 'z3', '2.0')")
@@ -111,7 +112,7 @@ def normal_corpus(path: Path, folder: Path) -> Path:
     _write(folder, {f"n{'abcdefghij'[n]}.smt2": NORMAL.format(n=n) for n in range(10)})
     _write(folder, {f"s{'abcdefghij'[n]}.smt2": SEQUENCE + f"; {n}\n" for n in range(6)})
     with Corpus.open(path, write=True) as corpus:
-        import_and_decompose(corpus, [folder], tracker="benchmarks")
+        import_paths(corpus, [folder], tracker="benchmarks")
         learn(corpus)
     return path
 

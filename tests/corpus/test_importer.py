@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from corpus.errors import CorpusError
 from corpus.importer import ImportReport, Origin, decode, import_paths, origin_of
-from corpus.learned import Decompositions
 from corpus.records import Issue, Tracker
 from corpus.store import Corpus
-from smtlib import CheckedScript
 
 GOOD = "(declare-const x Int)\n(assert (> x 0))\n(check-sat)\n"
 ILL_SORTED = "(declare-const x Int)\n(assert (> x y))\n"
@@ -253,31 +251,15 @@ def test_marks_and_utf_16_are_read() -> None:
     assert decode("\ufeff(exit)".encode("utf-16-le")) == "(exit)"
 
 
-def test_a_learner_sees_each_new_formula_that_reads_before_its_commit(tmp_path: Path, folder: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    commits: list[int] = []
+def test_each_new_formula_that_reads_is_decomposed_once(tmp_path: Path, folder: Path) -> None:
     progress: list[tuple[int, int]] = []
-
-    class Noticing(Decompositions):
-        def take(self, formula_id: int, checked: CheckedScript) -> None:
-            seen.append((formula_id, len(checked.assertions)))
-
-        def flush(self) -> None:
-            commits.append(len(seen))
-
     with Corpus.open(tmp_path / "c", write=True) as corpus:
         for _ in range(2):
-            import_paths(
-                corpus,
-                [folder],
-                learner=Noticing(corpus),
-                progress=lambda done, total: progress.append((done, total)),
-            )
-        # The fifth has a sort error in its only assertion: nothing is left of it, but it was seen.
-        assert seen == [(1, 1), (3, 0), (4, 1), (5, 0)]
-        assert commits == [4, 4]
+            import_paths(corpus, [folder], progress=lambda done, total: progress.append((done, total)))
+        # The fifth has a sort error in its only assertion: nothing is left of it.
+        assert corpus.rows("select id from formula where decomposed order by id") == [(1,), (3,), (4,), (5,)]
+        assert corpus.rows("select formula_id from assertion order by id") == [(1,), (4,)]
         assert progress == [(5, 5)] * 2
-        assert corpus.scalar("select count(*) from formula where decomposed") == 4
 
 
 def test_deep_and_broken_formulas_do_not_end_an_import(tmp_path: Path) -> None:

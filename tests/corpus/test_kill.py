@@ -80,18 +80,16 @@ def test_what_was_reported_as_stored_survives_kills_at_random_moments(tmp_path: 
 IMPORTER = """
 import sys
 from corpus.store import Corpus
-from corpus import importer, learn
+from corpus import importer
 importer._CHUNK_FILES = 20
 print("start", flush=True)
 with Corpus.open(sys.argv[1], write=True) as corpus:
-    learn.import_and_decompose(corpus, sys.argv[2:], progress=lambda done, total: print(done, flush=True))
+    importer.import_paths(corpus, sys.argv[2:], progress=lambda done, total: print(done, flush=True))
 """
 
 
 @pytest.mark.slow
 def test_a_killed_import_is_continued_to_the_same_corpus(tmp_path: Path) -> None:
-    from corpus import learn
-
     folder = tmp_path / "z3"
     folder.mkdir()
     for number in range(300):
@@ -109,10 +107,10 @@ def test_a_killed_import_is_continued_to_the_same_corpus(tmp_path: Path) -> None
                 decomposed = corpus.scalar("select count(*) from formula where decomposed")
                 assert corpus.scalar("select count(*) from assertion") == decomposed
     with Corpus.open(path, write=True) as corpus:
-        learn.import_and_decompose(corpus, [folder])
+        import_paths(corpus, [folder])
         killed = tables(corpus)
     with Corpus.open(tmp_path / "whole", write=True) as corpus:
-        learn.import_and_decompose(corpus, [folder])
+        import_paths(corpus, [folder])
         assert tables(corpus) == killed
         assert import_paths(corpus, [folder]).new == 0
 

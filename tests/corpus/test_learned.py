@@ -10,9 +10,8 @@ import pytest
 
 from corpus.importer import import_paths
 from corpus.intake import Intake
-from corpus.learn import decompose_pending, import_and_decompose, learn
+from corpus.learn import decompose_pending, learn
 from corpus.learned import (
-    Decompositions,
     atom_of,
     fingerprint,
     refresh_counts,
@@ -53,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def corpus(tmp_path: Path, folder: Path) -> Corpus:
     made = Corpus.open(tmp_path / "c", write=True)
-    import_and_decompose(made, [folder])
+    import_paths(made, [folder])
     return made
 
 
@@ -126,17 +125,20 @@ def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
         assert found == set(atoms)
 
 
-def test_one_pass_and_two_give_the_same_corpus(tmp_path: Path, folder: Path, corpus: Corpus) -> None:
-    with corpus, Corpus.open(tmp_path / "two", write=True) as second:
-        import_paths(second, [folder])
+def test_formulas_that_were_not_decomposed_yet_are_as_if_they_had_been_at_once(corpus: Corpus) -> None:
+    with corpus:
+        before, name = tables(corpus), fingerprint(corpus)
+        with corpus.transaction():
+            for table in ("assertion_atom", "assertion", "skeleton", "atom", "signature"):
+                corpus.clear(table)
+            corpus.execute("update formula set decomposed = false")
         progress: list[tuple[int, int]] = []
-        report = decompose_pending(second, progress=lambda done, total: progress.append((done, total)))
+        report = decompose_pending(corpus, progress=lambda done, total: progress.append((done, total)))
         assert report == (4, 0)
         assert progress == [(4, 4)]
-        assert tables(corpus) == tables(second)
-        assert fingerprint(corpus) == fingerprint(second)
-        assert decompose_pending(second) == (0, 0)
-        assert tables(corpus) == tables(second)
+        assert (tables(corpus), fingerprint(corpus)) == (before, name)
+        assert decompose_pending(corpus) == (0, 0)
+        assert tables(corpus) == before
 
 
 def test_superseding_takes_counts_back(corpus: Corpus) -> None:
@@ -173,11 +175,8 @@ def test_skipped_parts_keep_their_reason(corpus: Corpus, monkeypatch: pytest.Mon
         with corpus.transaction():
             tracker = Intake(corpus).add_tracker(Tracker("mine"))
             source = FormulaSource("mine:x", script.script.text, tracker)
-            decompositions = Decompositions(corpus)
-            formula = Intake(corpus).add_formulas([source])[0].id
             monkeypatch.setattr("corpus.learned.decompose_script", lambda checked: [cut, nothing])
-            decompositions.take(formula, script)
-            decompositions.flush()
+            formula = Intake(corpus).add_formulas([source])[0].id
         rows = corpus.rows(
             "select skeleton_id is null, skipped from assertion where formula_id = ? order by position",
             [formula],

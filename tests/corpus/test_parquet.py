@@ -10,7 +10,8 @@ import pytest
 
 from corpus import parquet, schema
 from corpus.errors import CorpusError, SchemaMismatch
-from corpus.learn import import_and_decompose, learn
+from corpus.importer import import_paths
+from corpus.learn import learn
 from corpus.learned import fingerprint
 from corpus.parquet import export_parquet, import_parquet, read_manifest
 from corpus.store import Corpus, connect
@@ -24,7 +25,7 @@ def path(tmp_path: Path) -> Path:
         text = f"(declare-const x Int)(assert (or (> x {number}) (< x 0)))(assert (= x {number}))"
         (folder / f"z3_{number}_0.smt2").write_text(text)
     with Corpus.open(tmp_path / "c", write=True) as corpus:
-        import_and_decompose(corpus, [folder])
+        import_paths(corpus, [folder])
         learn(corpus)
     return tmp_path / "c"
 
@@ -58,7 +59,7 @@ def test_what_is_exported_comes_back_the_same(
     assert contents(tmp_path / "again") == contents(path)
     with Corpus.open(tmp_path / "again", write=True) as corpus:
         assert fingerprint(corpus) == name
-        assert import_and_decompose(corpus, [tmp_path / "z3"]).new == 0
+        assert import_paths(corpus, [tmp_path / "z3"]).new == 0
     with duckdb.connect() as other:
         file = str(tmp_path / "it's out" / "formula.parquet").replace("'", "''")
         assert other.execute(f"select count(*) from '{file}'").fetchone() == (12,)

@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from corpus.answers import Answer
-from corpus.learn import import_and_decompose, learn
+from corpus.importer import import_paths
+from corpus.learn import learn
 from corpus.probing import probe_formulas
 from corpus.store import Corpus
 from generator import Library, SeedSource, seeds_of_folder
@@ -56,7 +57,7 @@ def make_corpus(folder: Path, path: Path, texts: Sequence[str], probe: bool = Tr
     for number, text in enumerate(texts, 100):
         (folder / "z3" / f"z3_{number}_0.smt2").write_text(text + "\n(check-sat)\n")
     with Corpus.open(path, write=True) as corpus:
-        import_and_decompose(corpus, [folder])
+        import_paths(corpus, [folder])
         learn(corpus, min_support=2)
         if probe:
             probe_formulas(corpus)
