@@ -187,19 +187,16 @@ def compare_corpora(
 
 def _side(path: Path | str, coarse: bool, bug_class: str | None, sample: int | None, seed: int) -> Side:
     with Corpus.open(path) as corpus:
-        chosen = [
-            ident
-            for (ident,) in corpus.rows(
-                """
-                select formula.id
-                from current_formula as formula left join issue on issue.id = formula.issue_id
-                where formula.decomposed
-                    and ($class::varchar is null or coalesce(formula.bug_class, issue.bug_class) = $class)
-                order by formula.id
-                """,
-                {"class": bug_class},
-            )
-        ]
+        chosen = corpus.values(
+            """
+            select formula.id
+            from current_formula as formula left join issue on issue.id = formula.issue_id
+            where formula.decomposed
+                and ($class::varchar is null or coalesce(formula.bug_class, issue.bug_class) = $class)
+            order by formula.id
+            """,
+            {"class": bug_class},
+        )
         if not chosen:
             kind = "" if bug_class is None else f" of the bug class {bug_class}"
             raise QueryError(f"{path} has no formula{kind} to compare: import or mine some, then learn")

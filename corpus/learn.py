@@ -83,12 +83,9 @@ def decompose_pending(corpus: Corpus, progress: Tick = nothing) -> tuple[int, in
 
     Returns how many were decomposed, and on how many our checker failed; these are skipped.
     """
-    pending = [
-        ident
-        for (ident,) in corpus.rows(
-            "select id from current_formula where status <> 'error' and not decomposed order by id"
-        )
-    ]
+    pending = corpus.values(
+        "select id from current_formula where status <> 'error' and not decomposed order by id"
+    )
     learner = Decompositions(corpus)
     decomposed = 0
     for start in range(0, len(pending), _CHUNK):

@@ -65,12 +65,12 @@ def store_acceptance(corpus: Corpus, solver: int, answers: Sequence[tuple[int, s
 
 
 def _unasked(corpus: Corpus, solver: int) -> set[int]:
-    rows = corpus.rows(
+    found = corpus.values(
         """select id from current_formula where text_id is not null
         and id not in (select formula_id from acceptance where solver_id = ?)""",
         [solver],
     )
-    return {ident for (ident,) in rows}
+    return set(found)
 
 
 def _forms(corpus: Corpus, formulas: list[int]) -> list[tuple[int, str, str]]:

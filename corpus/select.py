@@ -38,7 +38,7 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     if not path.parent.is_dir():
         raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
     allowed = [*theories, CORE]
-    kept = corpus.rows(
+    kept = corpus.values(
         "select id from current_formula where list_contains(theories, ?) and list_has_all(?, theories)",
         [theories[0], allowed],
     )
@@ -50,14 +50,13 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     with new_file(path) as draft:
         copy_to(corpus, draft)
         with Corpus.open(draft, write=True) as smaller, smaller.transaction():
-            _keep(smaller, [ident for (ident,) in kept])
+            _keep(smaller, kept)
         vacuum(draft)
     return Selected(len(kept), int(corpus.scalar("select count(*) from current_formula")))
 
 
 def _require_known(corpus: Corpus, theories: Sequence[str]) -> None:
-    rows = corpus.rows("select distinct unnest(theories) as theory from current_formula order by theory")
-    known = [name for (name,) in rows]
+    known = corpus.values("select distinct unnest(theories) as theory from current_formula order by theory")
     for name in theories:
         if name not in known:
             near = did_you_mean(nearest(name, known)) or f"; it has {', '.join(known) or 'none'}"

@@ -131,6 +131,10 @@ class Corpus:
         with self.explained():
             return self.connection.execute(sql, parameters).fetchall()
 
+    def values(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in self.rows(sql, parameters)]
+
     def scalar(self, sql: str, parameters: Sequence[object] = ()) -> Any:
         """The first column of the first row, or None without a row."""
         with self.explained():
@@ -150,8 +154,7 @@ class Corpus:
 
     def tables(self) -> list[str]:
         """The names of the tables, sorted."""
-        rows = self.rows("select table_name from duckdb_tables() where not internal order by table_name")
-        return [str(name) for (name,) in rows]
+        return self.values("select table_name from duckdb_tables() where not internal order by table_name")
 
     def columns(self, table: str) -> Mapping[str, str]:
         """The SQL types of a table's columns, by name, in order."""

@@ -42,8 +42,8 @@ def vacuum(path: Path | str) -> VacuumReport:
 
 
 def _drop_texts(corpus: Corpus) -> int:
-    named = [f"select {r.column} from {r.table}" for r in corpus.references() if r.target == "text"]
-    used = " union ".join(f"({query} where {query.split()[1]} is not null)" for query in named)
+    named = [one for one in corpus.references() if one.target == "text"]
+    used = " union ".join(f"(select {r.column} from {r.table} where {r.column} is not null)" for r in named)
     count = int(corpus.scalar(f"select count(*) from text where id not in ({used})"))
     if count:
         corpus.execute(f"delete from text where id not in ({used})")
@@ -53,9 +53,7 @@ def _drop_texts(corpus: Corpus) -> int:
 def copy_to(corpus: Corpus, draft: Path) -> None:
     """Write a copy of the file to ``draft``, which must not exist."""
     run = corpus.connection.execute
-    row = run("select current_database()").fetchone()
-    assert row is not None
-    name = str(row[0]).replace('"', '""')
+    name = str(corpus.scalar("select current_database()")).replace('"', '""')
     run(f"attach {sql_text(draft.absolute())} as vacuumed (read_write)")
     try:
         run(f'copy from database "{name}" to vacuumed')
@@ -72,5 +70,5 @@ def _differences(corpus: Corpus, draft: Path) -> str:
             if row is None or row[0] != corpus.scalar(f"select count(*) from {table}"):
                 return f"rows of {table} are missing"
         query = "select view_name from duckdb_views() where not internal"
-        missing = sorted({n for (n,) in corpus.rows(query)} - {n for (n,) in copy.execute(query).fetchall()})
+        missing = sorted(set(corpus.values(query)) - {n for (n,) in copy.execute(query).fetchall()})
         return f"views are missing: {', '.join(missing)}" if missing else ""

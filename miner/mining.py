@@ -138,11 +138,10 @@ def replay_tracker(
 
 def mined_trackers(corpus: Corpus) -> list[str]:
     """The names of the trackers that were mined from a host or from dumps, sorted."""
-    rows = corpus.rows(
+    return corpus.values(
         "select name from tracker where kind in (select unnest(?::varchar[])) order by name",
         [list(known_hosts())],
     )
-    return [str(name) for (name,) in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,7 @@ def refresh(
 
 
 def _skeletons(corpus: Corpus) -> set[int]:
-    return {ident for (ident,) in corpus.rows("select id from skeleton where assertions > 0")}
+    return set(corpus.values("select id from skeleton where assertions > 0"))
 
 
 def _rules(corpus: Corpus) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:

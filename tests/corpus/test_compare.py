@@ -37,7 +37,7 @@ def baskets_of(path: Path) -> list[frozenset[str]]:
 
 def skeletons_of(path: Path) -> set[str]:
     with Corpus.open(path) as corpus:
-        return {text for (text,) in corpus.rows("select text from skeleton where formulas > 0")}
+        return set(corpus.values("select text from skeleton where formulas > 0"))
 
 
 # What both have

@@ -103,9 +103,9 @@ def test_signatures_have_a_coarse_form_and_counts(corpus: Corpus) -> None:
 def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
     with corpus:
         atoms = {row[0]: atom_of(row) for row in corpus.rows(ATOMS)}
-        skeletons = {Skeleton.parse(text) for (text,) in corpus.rows("select text from skeleton")}
+        skeletons = set(map(Skeleton.parse, corpus.values("select text from skeleton")))
         found = set()
-        for (text,) in corpus.rows("select body from formula join text on text.id = text_id"):
+        for text in corpus.values("select body from formula join text on text.id = text_id"):
             for assertion in decompose_script(check_script(read_script(text))):
                 assert assertion.skeleton in skeletons
                 for atom in assertion.atoms:

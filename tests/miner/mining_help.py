@@ -79,7 +79,7 @@ def contents(path: Path, leave_out: frozenset[str] = frozenset()) -> dict[str, l
         ):
             if column not in TIMES:
                 tables.setdefault(table, []).append(f'"{column}"')
-        views = {n for (n,) in corpus.rows("select view_name from duckdb_views() where not internal")}
+        views = corpus.values("select view_name from duckdb_views() where not internal")
         return {
             table: sorted(corpus.rows(f"select {', '.join(columns)} from {table}"), key=repr)
             for table, columns in tables.items()

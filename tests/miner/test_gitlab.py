@@ -347,7 +347,7 @@ def test_what_closed_an_issue_is_read_from_gitlabs_own_notes(
     with Corpus.open(tmp_path / "c") as corpus:
         found = corpus.rows("select target from issue_link where kind = 'commit' and fixes")
         assert (f"{NAME}@{SHA}",) in found
-        texts = [body for (body,) in corpus.rows("select body from comment join text on text.id = text_id")]
+        texts = corpus.values("select body from comment join text on text.id = text_id")
         assert "changed the description" not in texts
 
 
