@@ -232,7 +232,6 @@ def _read(
             sha256=key,
             bytes=size,
             failure=failure,
-            solver=None,
         )
 
     try:

@@ -26,22 +26,17 @@ def solver_id(corpus: Corpus, spec: str, version: str) -> int:
     return ident
 
 
-def probe_formulas(
-    corpus: Corpus,
-    solvers: Sequence[str] = REFERENCES,
-    jobs: int = 1,
-    progress: Tick = nothing,
-) -> None:
-    """Ask each solver, in its installed version, about every formula that it was not asked about yet.
+def probe_formulas(corpus: Corpus, jobs: int = 1, progress: Tick = nothing) -> None:
+    """Ask each reference, in its installed version, about every formula that it was not asked about yet.
 
     Well-sorted formulas are printed by exhume first, because their parts are used in this form; others are
     sent as written. Answers are stored during the run.
     """
-    ids = {solver: solver_id(corpus, solver, version_of(solver)) for solver in solvers}
-    unasked = {solver: _unasked(corpus, ids[solver]) for solver in solvers}
+    ids = {solver: solver_id(corpus, solver, version_of(solver)) for solver in REFERENCES}
+    unasked = {solver: _unasked(corpus, ident) for solver, ident in ids.items()}
     everything = sorted(set().union(*unasked.values()))
     with ExitStack() as stack:
-        probers = {s: stack.enter_context(Prober(s, jobs)) for s in solvers if unasked[s]}
+        probers = {s: stack.enter_context(Prober(s, jobs)) for s in unasked if unasked[s]}
         for start in range(0, len(everything), _CHUNK):
             chunk = _forms(corpus, everything[start : start + _CHUNK])
             with corpus.transaction():
