@@ -71,14 +71,12 @@ def import_paths(
     paths: Iterable[Path | str],
     *,
     tracker: str | None = None,
-    max_bytes: int = MAX_BYTES,
     progress: Tick = nothing,
 ) -> ImportReport:
     """Import files and folders in the order of their names; known formulas stay unchanged.
 
     Args:
         tracker: overrides the trackers derived from the paths.
-        max_bytes: larger files become rows with an error.
         progress: called with the number of files done and the total.
     """
     report = ImportReport()
@@ -86,7 +84,7 @@ def import_paths(
     intake = Intake(corpus)
     for chunk in _chunks(files):
         with corpus.transaction():
-            for added in intake.add_formulas(_sources(intake, chunk, tracker, max_bytes)):
+            for added in intake.add_formulas(_sources(intake, chunk, tracker)):
                 report.files += 1
                 report.new += added.new
                 report.known += not added.new
@@ -105,7 +103,7 @@ def require_files(paths: Iterable[Path | str]) -> None:
         raise CorpusError(f"there are no .smt2 files in {names}{why}: name files, or folders of them")
 
 
-def _sources(intake: Intake, files: list[_File], tracker: str | None, max_bytes: int) -> list[FormulaSource]:
+def _sources(intake: Intake, files: list[_File], tracker: str | None) -> list[FormulaSource]:
     """The files as formulas; their trackers and issues are added if they are missing."""
     origins = [origin_of(file.relative, file.folder) for file in files]
     if tracker:
@@ -126,7 +124,7 @@ def _sources(intake: Intake, files: list[_File], tracker: str | None, max_bytes:
         if origin.issue is not None:
             where = f"{origin.tracker}#{origin.issue}/{Path(file.relative).name}"
             issue_id = issues[origin.tracker][origin.issue]
-        sources.append(_read(file, where, trackers[origin.tracker], issue_id, origin.position, max_bytes))
+        sources.append(_read(file, where, trackers[origin.tracker], issue_id, origin.position))
     return sources
 
 
@@ -218,9 +216,7 @@ def _chunks(files: list[_File]) -> Iterator[list[_File]]:
         yield chunk
 
 
-def _read(
-    file: _File, source: str, tracker_id: int, issue_id: int | None, position: int, max_bytes: int
-) -> FormulaSource:
+def _read(file: _File, source: str, tracker_id: int, issue_id: int | None, position: int) -> FormulaSource:
     def made(text: str | None, key: str, size: int, failure: str | None = None) -> FormulaSource:
         return FormulaSource(
             source,
@@ -235,11 +231,11 @@ def _read(
         )
 
     try:
-        data, size = _bytes_of(file.path, max_bytes)
+        data, size = _bytes_of(file.path)
     except OSError as error:
         return made(None, "size:0", 0, f"cannot be read: {error.strerror or error}")
     if data is None:
-        return made(None, f"size:{size}", size, f"{size} bytes, more than the limit of {max_bytes}")
+        return made(None, f"size:{size}", size, f"{size} bytes, more than the limit of {MAX_BYTES}")
     key = sha256(data).hexdigest()
     try:
         return made(decode(data), key, size)
@@ -247,17 +243,17 @@ def _read(
         return made(None, key, size, str(error))
 
 
-def _bytes_of(path: Path, limit: int) -> tuple[bytes | None, int]:
-    """The bytes of a regular file (None if there are more than ``limit``) and its size."""
+def _bytes_of(path: Path) -> tuple[bytes | None, int]:
+    """The bytes of a regular file (None if there are more than ``MAX_BYTES``) and its size."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
-        if status.st_size > limit:
+        if status.st_size > MAX_BYTES:
             return None, status.st_size
-        data = file.read(limit + 1)
-    return (data, len(data)) if len(data) <= limit else (None, len(data))
+        data = file.read(MAX_BYTES + 1)
+    return (data, len(data)) if len(data) <= MAX_BYTES else (None, len(data))
 
 
 def decode(data: bytes) -> str:

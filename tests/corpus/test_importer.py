@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus import importer
 from corpus.errors import CorpusError
 from corpus.importer import ImportReport, Origin, decode, import_paths, origin_of
 from corpus.records import Issue, Tracker
@@ -64,9 +65,9 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def imported(tmp_path: Path, *paths: Path, **options: int) -> tuple[Corpus, ImportReport]:
+def imported(tmp_path: Path, *paths: Path) -> tuple[Corpus, ImportReport]:
     corpus = Corpus.open(tmp_path / "corpus.duckdb", write=True)
-    return corpus, import_paths(corpus, paths, **options)  # type: ignore[arg-type]
+    return corpus, import_paths(corpus, paths)
 
 
 def dump(corpus: Corpus) -> list[object]:
@@ -181,12 +182,15 @@ def test_a_missing_path_is_the_users_mistake(tmp_path: Path) -> None:
         (b"\xff\xfe(\0x", "not utf-16-le text"),
     ],
 )
-def test_bytes_that_are_no_text_are_a_row_with_the_reason(tmp_path: Path, data: bytes, error: str) -> None:
+def test_bytes_that_are_no_text_are_a_row_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, error: str
+) -> None:
+    monkeypatch.setattr(importer, "MAX_BYTES", 2000)
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.smt2").write_bytes(data)
     (folder / "b.smt2").write_text(GOOD)
-    corpus, report = imported(tmp_path, folder, max_bytes=2000)
+    corpus, report = imported(tmp_path, folder)
     with corpus:
         [(status, found, text, size), good] = corpus.rows(
             "select status, error, text_id, bytes from formula order by id"
@@ -194,7 +198,7 @@ def test_bytes_that_are_no_text_are_a_row_with_the_reason(tmp_path: Path, data: 
         assert (status, text, size) == ("error", None, len(data))
         assert found.startswith(error)
         assert good[0] == "well-sorted"
-        again = import_paths(corpus, [folder], max_bytes=2000)
+        again = import_paths(corpus, [folder])
     assert (report.new, again.new) == (2, 0)
 
 
