@@ -57,7 +57,7 @@ class Intake:
         found = self.corpus.scalar("select id from tracker where name = ?", [tracker.name])
         if found is not None:
             return int(found)
-        ident = self.corpus.new_ids("tracker", 1)[0]
+        ident = self.corpus.new_id("tracker")
         row = (ident, tracker.name, tracker.kind, tracker.url, tracker.solver)
         self.corpus.insert("tracker", ("id", "name", "kind", "url", "solver"), [row])
         return ident
@@ -125,7 +125,7 @@ class Intake:
             key = (storable(source.source), source.sha256 or identity(source.text))
             found = known.get(key)
             if found is None:
-                known[key] = ident = self.corpus.new_ids("formula", 1)[0]
+                known[key] = ident = self.corpus.new_id("formula")
                 new.append((ident, key[1], source))
                 added.append(Added(ident, True))
             else:
@@ -196,7 +196,7 @@ class Intake:
             name = tuple(clean(row[column]) for column in key)
             old = known.get(name)
             if old is None:
-                ident = self.corpus.new_ids(table, 1)[0]
+                ident = self.corpus.new_id(table)
                 known[name] = inserts[name] = (ident, *values)
                 added.append(Added(ident, True))
                 continue

@@ -41,7 +41,7 @@ class Decompositions:
         """Decompose a formula and add its assertions, in order."""
         links = self._rows["assertion_atom"]
         for position, assertion in enumerate(decompose_script(checked)):
-            ident = self.corpus.new_ids("assertion", 1)[0]
+            ident = self.corpus.new_id("assertion")
             skeleton = None if assertion.skeleton is None else self._skeleton(assertion.skeleton)
             skipped = "; ".join(dict.fromkeys(assertion.reasons)) or None
             self._rows["assertion"].append((ident, formula_id, position, skeleton, skipped))
@@ -53,7 +53,7 @@ class Decompositions:
     def _skeleton(self, skeleton: Skeleton) -> int:
         ident = self._skeletons.get(skeleton.text)
         if ident is None:
-            ident = self._skeletons[skeleton.text] = self.corpus.new_ids("skeleton", 1)[0]
+            ident = self._skeletons[skeleton.text] = self.corpus.new_id("skeleton")
             quantified = bool(skeleton.binders)
             counts = (skeleton.holes, skeleton.variables, quantified, 0, 0)
             self._rows["skeleton"].append((ident, digest(skeleton.text), skeleton.text, *counts))
@@ -62,7 +62,7 @@ class Decompositions:
     def _atom(self, atom: Atom) -> int:
         ident = self._atoms.get(atom.text)
         if ident is None:
-            ident = self._atoms[atom.text] = self.corpus.new_ids("atom", 1)[0]
+            ident = self._atoms[atom.text] = self.corpus.new_id("atom")
             coarse = self._signature(True, atom.coarse, None)
             fine = self._signature(False, atom.signature, coarse)
             slots = [[slot.params, slot.result, slot.was_bound] for slot in atom.slots]
@@ -74,7 +74,7 @@ class Decompositions:
     def _signature(self, coarse: bool, text: str, coarse_id: int | None) -> int:
         ident = self._signatures.get((coarse, text))
         if ident is None:
-            ident = self._signatures[coarse, text] = self.corpus.new_ids("signature", 1)[0]
+            ident = self._signatures[coarse, text] = self.corpus.new_id("signature")
             self._rows["signature"].append((ident, coarse, text, operator_of(text), coarse_id, 0, 0))
         return ident
 
@@ -205,7 +205,7 @@ def store_rule_set(
     if newest and newest[0][1] == key:
         return Added(newest[0][0], False)
     with corpus.transaction():
-        ident = corpus.new_ids("rule_set", 1)[0]
+        ident = corpus.new_id("rule_set")
         found = (mined.transactions, mined.itemsets, mined.max_length, mined.complete, len(mined))
         now = datetime.now(UTC).replace(tzinfo=None)
         row = (ident, coarse, min_support, min_confidence, *found, key, VERSION, now)
@@ -213,7 +213,7 @@ def store_rule_set(
         signatures = dict(corpus.rows("select text, id from signature where coarse = ?", [coarse]))
         rows = [
             (
-                rule_id,
+                corpus.new_id("rule"),
                 ident,
                 [signatures[text] for text in rule.antecedent],
                 [signatures[text] for text in rule.consequent],
@@ -222,7 +222,7 @@ def store_rule_set(
                 rule.lift,
                 rule.conviction if math.isfinite(rule.conviction) else None,
             )
-            for rule_id, rule in zip(corpus.new_ids("rule", len(mined)), mined, strict=True)
+            for rule in mined
         ]
         corpus.insert("rule", _RULE_COLUMNS, rows)
     return Added(ident, True)

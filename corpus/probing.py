@@ -21,7 +21,7 @@ def solver_id(corpus: Corpus, spec: str, version: str) -> int:
     if found is not None:
         return int(found)
     with corpus.transaction():
-        ident = corpus.new_ids("solver", 1)[0]
+        ident = corpus.new_id("solver")
         corpus.insert("solver", ("id", "spec", "version"), [(ident, spec, version)])
     return ident
 

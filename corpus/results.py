@@ -55,7 +55,7 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
         rows = []
         for record, text_id in zip(new, texts, strict=True):
             if record.index not in tests:
-                tests[record.index] = corpus.new_ids("test", 1)[0]
+                tests[record.index] = corpus.new_id("test")
                 bones = (list(record.skeletons), list(record.atoms), list(record.rules))
                 rows.append(
                     (tests[record.index], batch_id, record.index, text_id, digest(record.text), *bones)
@@ -72,7 +72,7 @@ def store_hunt(corpus: Corpus, batch: BatchRecord, found: Sequence[FoundRecord])
             columns,
             [
                 (
-                    *(corpus.new_ids("finding", 1)[0], f.finding_class, solvers[f], f.key, tests[f.index]),
+                    *(corpus.new_id("finding"), f.finding_class, solvers[f], f.key, tests[f.index]),
                     *(text_id, f.command_line, f.path, batch.seed, now),
                 )
                 for f, text_id in zip(new, texts, strict=True)
@@ -97,7 +97,7 @@ def _batch_id(corpus: Corpus, batch: BatchRecord, new: Sequence[FoundRecord], no
     )
     if found is not None:
         return int(found)
-    made = corpus.new_ids("batch", 1)[0]
+    made = corpus.new_id("batch")
     columns = ("id", "strategy", "seed", "version", "corpus_fingerprint", "solvers", "created_at")
     corpus.insert("batch", columns, [(made, *said, now)])
     return made

@@ -231,14 +231,14 @@ class Corpus:
         self.execute(f"delete from {table}")
         self._next_ids.pop(table, None)
 
-    def new_ids(self, table: str, count: int) -> range:
-        """The next ``count`` ids of ``table``; they are reused if the transaction is rolled back."""
+    def new_id(self, table: str) -> int:
+        """The next id of ``table``; it is reused if the transaction is rolled back."""
         self._require_transaction()
-        first = self._next_ids.get(table)
-        if first is None:
-            first = int(self.scalar(f"select coalesce(max(id), 0) + 1 from {table}"))
-        self._next_ids[table] = first + count
-        return range(first, first + count)
+        ident = self._next_ids.get(table)
+        if ident is None:
+            ident = int(self.scalar(f"select coalesce(max(id), 0) + 1 from {table}"))
+        self._next_ids[table] = ident + 1
+        return ident
 
     def add_texts(self, texts: Iterable[str]) -> list[int]:
         """The ids of ``texts``; equal texts are stored once. Lone surrogates are stored as ``\\udcXX``."""
@@ -251,7 +251,7 @@ class Corpus:
             key = digest(body)
             found = known.get(key)
             if found is None:
-                found = known[key] = self.new_ids("text", 1)[0]
+                found = known[key] = self.new_id("text")
                 new.append((found, key, len(body.encode()), body))
             ids.append(found)
         self.insert("text", ("id", "sha256", "bytes", "body"), new)

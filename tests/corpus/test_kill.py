@@ -28,7 +28,7 @@ with Corpus.open(sys.argv[1], write=True) as corpus:
     for n in range(first, first + 10_000):
         with corpus.transaction():
             ids = corpus.add_texts(f"{n}-{i} " + "x" * 20_000 for i in range(5))
-            ident = corpus.new_ids("tracker", 1)[0]
+            ident = corpus.new_id("tracker")
             corpus.insert("tracker", ("id", "name", "kind"), [(ident, f"t{n} {ids[-1]}", "folder")])
         print(n + 1, flush=True)
 """
