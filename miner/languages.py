@@ -30,13 +30,11 @@ def language_of(text: str, mark: str = "") -> str:
     """
     text = text[:_READ]
     rules = rules_for("languages.toml", text)
-    rule = next((rule for rule in rules if rule.pattern.search(text)), None)
-    found = rule.value if rule else ""
-    known = _MARKS.get(mark.lower(), "") if mark else ""
-    if rule and {rule.value, known} == {"java", "c++"}:  # their calls look the same
+    found = next((rule.value for rule in rules if rule.pattern.search(text)), "")
+    known = _MARKS.get(mark.lower(), "")
+    if {found, known} == {"java", "c++"}:  # their calls look the same
         return known
-    marked = "" if found else known
-    return marked if marked and _CALLS_A_SOLVER.search(text) else found
+    return known if known and not found and _CALLS_A_SOLVER.search(text) else found
 
 
 def has_formulas(text: str, language: str) -> bool:

@@ -52,18 +52,15 @@ _TYPOGRAPHY = {
     0x2029: "\n",
     0x85: "\n",
 }
-_CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], " ")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def normalise(text: str) -> str:
     """Replace unusual line ends, quotes, dashes and spaces by plain ones; drop invisible characters."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = text.translate(_TYPOGRAPHY)
-    if _HAS_CONTROL.search(text):
-        text = text.translate(_CONTROL)
-    return text
+    return _CONTROL.sub(" ", text)
 
 
 _ENTITY_OPERATOR = re.compile(r"\((?:&lt;|&gt;|=&gt;)")
@@ -77,7 +74,6 @@ def block_of(kind: str, language: str, text: str, line: int) -> Block:
     return Block(kind, language, read, line)
 
 
-_HAS_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TAG_LINE = re.compile(r"(</?details\b[^<>\n]{0,200}>|</summary>)", re.IGNORECASE)
 _PRE_INSIDE_LINE = re.compile(r"(?<=\S)[ \t]*(<pre\b)", re.IGNORECASE)
 _FENCE_LINE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)*[ \t]*(`{3,}|~{3,})")
@@ -280,13 +276,14 @@ class _Collector:
         return True
 
 
+def unescaped(text: str) -> str:
+    """Text as the rendered page shows it."""
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
+
+
 def _loose_text(text: str) -> str:
     """Text outside of code as the rendered page shows it: without escapes, entities and backticks."""
-    if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
-    if "&" in text:
-        text = html.unescape(text)
-    return text.replace("`", " ") if "`" in text else text
+    return html.unescape(unescaped(text)).replace("`", " ")
 
 
 _FENCE_OPEN = re.compile(r"^[ \t>]{0,12}(`{3,}|~{3,})[ \t]*([^\s`]{0,40})[^\n`]{0,200}$", re.MULTILINE)
@@ -316,8 +313,3 @@ def _cut_by_fences(text: str) -> list[Block]:
         position = after + 1 if after >= 0 else len(text)
         line += text.count("\n", opening.start(), position)
     return blocks
-
-
-def unescaped(text: str) -> str:
-    """Text as the rendered page shows it."""
-    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
