@@ -248,17 +248,13 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
         return
     if depth <= 0:
         return
-    members = _MEMBERS[kind](name, data, budget)
-    while True:
-        try:
-            inner, content = next(members)
-        except StopIteration:
-            return
-        except TooMuch:
-            raise
-        except Exception:  # noqa: BLE001 - readers of archives raise all kinds of exceptions on hostile input
-            return
-        yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
+    try:
+        for inner, content in _members(kind, name, data, budget):
+            yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
+    except TooMuch:
+        raise
+    except Exception:  # noqa: BLE001 - readers of archives raise all kinds of exceptions on hostile input
+        return
 
 
 def _kind(data: bytes) -> str | None:
@@ -270,7 +266,17 @@ def _kind(data: bytes) -> str | None:
 _MARKS = {"zip": b"PK\x03\x04", "gz": b"\x1f\x8b", "bz2": b"BZh", "xz": b"\xfd7zXZ\0"}
 
 
-def _zip(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _members(kind: str, name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the files in an archive, or of the only one in a compressed file."""
+    if kind == "zip":
+        yield from _zip(data, budget)
+    elif kind == "tar":
+        yield from _tar(data, budget)
+    else:
+        yield _unpacked_name(name, kind), _inflated(kind, data, budget)
+
+
+def _zip(data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
             budget.member()
@@ -286,7 +292,7 @@ def _zip(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]
             yield member.filename, content
 
 
-def _tar(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _tar(data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             budget.member()
@@ -303,16 +309,13 @@ def _drain(read: Callable[[int], bytes], budget: _Budget) -> bytes:
     return b"".join(parts)
 
 
-def _packed(kind: str) -> Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]:
-    def unpack(name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
-        base = name.rpartition("/")[2]
-        for suffix, other in ((".tgz", ".tar"), (".tbz2", ".tar"), (".txz", ".tar"), (f".{kind}", "")):
-            if base.lower().endswith(suffix):
-                base = base[: -len(suffix)] + other
-                break
-        yield base, _inflated(kind, data, budget)
-
-    return unpack
+def _unpacked_name(name: str, kind: str) -> str:
+    """The name of what a compressed file holds."""
+    base = name.rpartition("/")[2]
+    for suffix, other in ((".tgz", ".tar"), (".tbz2", ".tar"), (".txz", ".tar"), (f".{kind}", "")):
+        if base.lower().endswith(suffix):
+            return base[: -len(suffix)] + other
+    return base
 
 
 def _inflated(kind: str, data: bytes, budget: _Budget) -> bytes:
@@ -339,11 +342,6 @@ _INFLATERS: Mapping[str, Callable[[], object]] = {
     "gz": lambda: zlib.decompressobj(wbits=31),
     "bz2": bz2.BZ2Decompressor,
     "xz": lambda: lzma.LZMADecompressor(memlimit=128 << 20),
-}
-_MEMBERS: Mapping[str, Callable[[str, bytes, _Budget], Iterator[tuple[str, bytes]]]] = {
-    "zip": _zip,
-    "tar": _tar,
-    **{kind: _packed(kind) for kind in _INFLATERS},
 }
 
 
