@@ -184,17 +184,7 @@ def _fill(template: str, first: _Entry, second: _Entry) -> str:
                 return "\n".join(found[3][1:] + line for line in text.split("\n"))
         return text
 
-    return re.sub(r"\{\{([12])((?:\.[a-z-]+)?)([&#]|\|[^}]*)?\}\}", lambda m: filled(_Found(m)), template)  # type: ignore[arg-type]
-
-
-class _Found:
-    """A match whose missing groups are empty."""
-
-    def __init__(self, found: re.Match[str]) -> None:
-        self.found = found
-
-    def __getitem__(self, group: int) -> str:
-        return self.found[group] or ""
+    return re.sub(r"\{\{([12])((?:\.[a-z-]+)?)([&#]|\|[^}]*|)\}\}", filled, template)
 
 
 def parse(text: str) -> list[Case]:
@@ -278,20 +268,26 @@ def score(cases: list[Case]) -> Scores:
 def _score_case(case: Case, extraction: Extraction, scores: Scores) -> None:
     found = list(extraction.formulas)
     for label in case.labels:
-        required = tokens(label.text)
-        match = next(
-            (one for one in found if one.where == label.where and tokens(one.text) == required), None
-        )
+        match = _take(found, label)
         if match is None:
             scores.formulas.missing += 1
             scores.formulas.mistakes.append(f"{case.name}: missing in {label.where}: {label.text[:300]}")
             continue
-        found.remove(match)
         scores.formulas.right += 1
         _score_facts(case.name, label, match, scores.facts)
     for formula in found:
         scores.formulas.extra += 1
         scores.formulas.mistakes.append(f"{case.name}: extra in {formula.where}: {formula.text[:300]}")
+
+
+def _take(found: list[Formula], label: Label) -> Formula | None:
+    """The first formula with the text and place of a label, which is removed from those found."""
+    required = tokens(label.text)
+    for formula in found:
+        if formula.where == label.where and tokens(formula.text) == required:
+            found.remove(formula)
+            return formula
+    return None
 
 
 def _score_facts(name: str, label: Label, formula: Formula, facts: Score) -> None:
@@ -343,18 +339,13 @@ def score_threads(cases: list[Case]) -> dict[str, Score]:
                 _compare(case, kind, case.marks.get(kind), value, scores[kind])
         formulas = list(extraction.formulas)
         for label in case.labels:
-            required = tokens(label.text)
-            match = next((f for f in formulas if f.where == label.where and tokens(f.text) == required), None)
+            match = _take(formulas, label)
             _compare(case, "formula", "there", "there" if match else None, scores["formula"])
             if match is None:
                 continue
-            formulas.remove(match)
             run = match.failing
-            command = (
-                " ".join([run.invocation.program, *run.invocation.options])
-                if run and run.invocation
-                else None
-            )
+            shown = run.invocation if run else None
+            command = " ".join([shown.program, *shown.options]) if shown else None
             facts = {
                 "failing": command,
                 "expected": match.expected.answer if match.expected else None,
