@@ -12,9 +12,7 @@ from corpus.query import NamedQuery, Result, find_query, run_query
 from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.dumps import mine_starter
-from miner.hosts import known_hosts
-from miner.mining import store_tracker
-from miner.storing import Storer, TrackerReport, prepare
+from tests.miner.mining_help import store_issues
 
 NORMAL = """
 (declare-const x Int) (declare-const y Int) (declare-fun a () (Array Int Int))
@@ -71,11 +69,8 @@ def reports() -> list[Issue]:
 
 def store_reports(corpus: Corpus) -> None:
     """Store the reports as a mined tracker."""
-    host = known_hosts()["github"]
-    tracker = store_tracker(corpus, None, "Z3Prover/z3", host)
+    store_issues(corpus, *reports())
     with corpus.transaction():
-        storer = Storer(corpus, host, tracker, TrackerReport("Z3Prover/z3"))
-        storer.store([prepare(issue) for issue in reports()])
         files = ("src/smt/smt_context.cpp", "src/smt/theory_seq.cpp", "src/ast/ast.cpp")
         corpus.insert("fix_file", ("target", "file"), [("Z3Prover/z3#12", file) for file in files])
 

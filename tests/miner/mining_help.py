@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from corpus.records import Issue
+from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.attachments import Downloader
-from miner.extract import Extraction, extract_issue
+from miner.extract import Extraction, Formula, extract_issue
 from miner.hosts import host_named
 from miner.hosts.host import Host
 from miner.hosts.http import Client, Clock, Waiting
-from miner.mining import Live, MineOptions, mine_tracker
-from miner.storing import TrackerReport
+from miner.mining import Live, MineOptions, mine_tracker, store_tracker
+from miner.storing import Storer, TrackerReport, prepare
 
 GITHUB = host_named("github")
 
@@ -24,6 +24,33 @@ TIMES = {"fetched_at", "applied_at"}
 def extract_text(text: str) -> Extraction:
     """What a text gives as the body of an issue."""
     return extract_issue(Issue(tracker="", number=0, title="", body=text))
+
+
+def issue_of(
+    title: str, body: str = "", *comments: str, tracker: str = "Z3Prover/z3", labels: tuple[str, ...] = ()
+) -> Issue:
+    """A closed issue with comments of a member."""
+    said = tuple(Comment(number, text, "MEMBER") for number, text in enumerate(comments, 1))
+    return Issue(tracker, 1, title, body, labels=labels, state="closed", comments=said)
+
+
+def only_formula(title: str, body: str, *comments: str, tracker: str = "Z3Prover/z3") -> Formula:
+    """The only formula of an issue."""
+    (formula,) = extract_issue(issue_of(title, body, *comments, tracker=tracker)).formulas
+    return formula
+
+
+def expected_of(formula: Formula) -> str | None:
+    """The answer that an issue says is right for a formula."""
+    return formula.expected.answer if formula.expected else None
+
+
+def store_issues(corpus: Corpus, *issues: Issue) -> None:
+    """Store issues of one tracker as mining does."""
+    tracker = store_tracker(corpus, None, issues[0].tracker, GITHUB)
+    with corpus.transaction():
+        storer = Storer(corpus, GITHUB, tracker, TrackerReport(issues[0].tracker))
+        storer.store([prepare(issue) for issue in issues])
 
 
 class TestClock(Clock):

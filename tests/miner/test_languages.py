@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from corpus.records import Comment, Issue
 from corpus.store import Corpus
 from miner.classify import classify
 from miner.crashes import Crash, crash_of
 from miner.extract import extract_issue
-from miner.hosts import known_hosts
-from miner.mining import store_tracker
-from miner.storing import Storer, TrackerReport, prepare
-from tests.miner.mining_help import extract_text
+from tests.miner.mining_help import extract_text, issue_of, store_issues
 
 SCRIPT = "(declare-const a Int)\n(assert (> a 0))\n(check-sat)"
 Z3PY = "from z3 import *\nx = Int('x')\ns = Solver()\ns.add(x > 0)\nprint(s.check())"
@@ -113,19 +109,9 @@ def test_crash_places(output: str, crash: Crash | None) -> None:
     assert crash_of(output) == crash
 
 
-def _issue(body: str, *comments: str, title: str = "Soundness bug") -> Issue:
-    return Issue(
-        "Z3Prover/z3",
-        7,
-        title,
-        body,
-        state="closed",
-        comments=tuple(Comment(n, text, "MEMBER") for n, text in enumerate(comments, 1)),
-    )
-
-
 def test_affected_last_good_and_fixed_in_are_distinguished() -> None:
-    issue = _issue("z3 4.8.7 returns unsat, 4.8.5 works.\n```\n" + SCRIPT + "\n```", "Fixed in 4.8.9.")
+    body = f"z3 4.8.7 returns unsat, 4.8.5 works.\n```\n{SCRIPT}\n```"
+    issue = issue_of("Soundness bug", body, "Fixed in 4.8.9.")
     found = classify(issue, extract_issue(issue))
     versions = [one and one.value for one in (found.version, found.last_good, found.fixed_in)]
     assert versions == ["4.8.7", "4.8.5", "4.8.9"]
@@ -135,12 +121,8 @@ def test_what_an_issue_says_is_stored_in_columns(tmp_path: Path) -> None:
     crash = "ASSERTION VIOLATION\nFile: ../src/smt/smt_context.cpp\nLine: 352\nm_scope_lvl > 0\n"
     shown = f"```\n$ z3 a.smt2\n{crash}$ cat a.smt2\n{SCRIPT}\n```\n```py\n{Z3PY}\n```"
     body = f"Found by yinyang, worked in 4.8.5.\n{shown}"
-    issue = _issue(body, "Duplicate of #5, fixed by 0a1b2c3d4e", title="Crash")
     with Corpus.open(tmp_path / "c.duckdb", write=True) as corpus:
-        host = known_hosts()["github"]
-        tracker = store_tracker(corpus, None, "Z3Prover/z3", host)
-        with corpus.transaction():
-            Storer(corpus, host, tracker, TrackerReport("Z3Prover/z3")).store([prepare(issue)])
+        store_issues(corpus, issue_of("Crash", body, "Duplicate of #5, fixed by 0a1b2c3d4e"))
         columns = "last_good, fixed_by, duplicate_of, tools, crash_file, crash_line, crash_message"
         said = (
             "4.8.5",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.records import Comment, Issue
 from miner.classify import classify
 from miner.extract import extract_issue
 from miner.versions import commit_verdicts, mentions, ordered, own_mentions
+from tests.miner.mining_help import expected_of, issue_of, only_formula
 
 
 def test_the_digits_of_a_hash_are_no_part_of_a_version() -> None:
@@ -126,13 +126,8 @@ SCRIPT = "\n```\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n```\n"
 
 
 def test_versions_of_an_issue() -> None:
-    issue = Issue(
-        tracker="Z3Prover/z3",
-        number=1,
-        title="Wrong answer",
-        body="z3 4.8.9 says unsat, 4.8.8 said sat, and so does cvc5 1.0.1." + SCRIPT,
-        comments=(Comment(id=1, body="Indeed, it is satisfiable."), Comment(id=2, body="Works in 4.8.10.")),
-    )
+    body = "z3 4.8.9 says unsat, 4.8.8 said sat, and so does cvc5 1.0.1." + SCRIPT
+    issue = issue_of("Wrong answer", body, "Indeed, it is satisfiable.", "Works in 4.8.10.")
     extraction = extract_issue(issue)
     (formula,) = extraction.formulas
     assert formula.expected is not None
@@ -143,16 +138,9 @@ def test_versions_of_an_issue() -> None:
 
 
 def test_a_comment_says_who_is_right() -> None:
-    issue = Issue(
-        tracker="cvc5/cvc5",
-        number=1,
-        title="Different answers",
-        body="cvc5 answers unsat and z3 answers sat:" + SCRIPT,
-        comments=(Comment(id=1, body="cvc5 is right here."),),
-    )
-    (formula,) = extract_issue(issue).formulas
-    assert formula.expected is not None
-    assert formula.expected.answer == "unsat"
+    body = "cvc5 answers unsat and z3 answers sat:" + SCRIPT
+    formula = only_formula("Different answers", body, "cvc5 is right here.", tracker="cvc5/cvc5")
+    assert expected_of(formula) == "unsat"
 
 
 def test_what_a_run_or_a_reply_shows_of_a_version() -> None:
@@ -160,8 +148,7 @@ def test_what_a_run_or_a_reply_shows_of_a_version() -> None:
     script = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)"
 
     def said(text: str, *replies: str) -> tuple[str | None, str | None, str | None]:
-        comments = tuple(Comment(id=place, body=reply) for place, reply in enumerate(replies, 1))
-        issue = Issue("Z3Prover/z3", 1, "Completeness regression", text, comments=comments)
+        issue = issue_of("Completeness regression", text, *replies)
         found = classify(issue, extract_issue(issue))
         values = (found.version, found.last_good, found.fixed_in)
         return tuple(one.value if one else None for one in values)  # type: ignore[return-value]
