@@ -108,8 +108,10 @@ NAMES = [query.name for query in named_queries()]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_runs_with_its_example_and_finds_something(path: Path, name: str) -> None:
+def test_each_explains_itself_and_finds_something_with_its_example(path: Path, name: str) -> None:
     query = find_query(name)
+    assert all(text.endswith(".") for text in (query.about, *(p.about for p in query.parameters)))
+    assert query.example.startswith(f"exhume query {name}")
     result = run_query(path, query, example(query))
     assert result.rows
     assert len(set(result.columns)) == len(result.columns)

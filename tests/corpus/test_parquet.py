@@ -15,6 +15,7 @@ from corpus.learn import learn
 from corpus.learned import fingerprint
 from corpus.parquet import export_parquet, import_parquet, read_manifest
 from corpus.store import Corpus, connect
+from tests.miner.mining_help import contents
 
 
 @pytest.fixture
@@ -28,14 +29,6 @@ def path(tmp_path: Path) -> Path:
         import_paths(corpus, [folder])
         learn(corpus)
     return tmp_path / "c"
-
-
-def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    with Corpus.open(path) as corpus:
-        names = [
-            n for (n,) in corpus.rows("select table_name from duckdb_tables() order by 1") if n != "migration"
-        ]
-        return {name: sorted(corpus.rows(f"from {name}"), key=repr) for name in names}
 
 
 def unclosed(file: Path, read_only: bool) -> duckdb.DuckDBPyConnection:

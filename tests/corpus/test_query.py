@@ -204,20 +204,6 @@ def test_what_is_no_corpus_is_reported(tmp_path: Path, path: Path) -> None:
 # Named queries
 
 
-@pytest.mark.thorough
-def test_every_named_query_explains_itself_and_runs(path: Path) -> None:
-    given = {"operators": ">,+", "first": "z3", "second": "cvc5"}
-    for query in named_queries():
-        assert query.about.endswith(".")
-        assert query.example.startswith(f"exhume query {query.name}")
-        parameters = {p.name: given.get(p.name, "1") for p in query.parameters if p.required}
-        assert all(p.about.endswith(".") for p in query.parameters)
-        result = run_query(path, query, parameters)
-        assert result.columns
-        words = dict(word.split("=", 1) for word in query.example.split()[3:])
-        run_query(path, query, {name: value.strip("'") for name, value in words.items()})
-
-
 def test_named_queries_answer(path: Path) -> None:
     found = run_query(path, find_query("formulas-with"), {"operators": " + , > "})
     assert len(found.rows) == 30

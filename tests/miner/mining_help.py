@@ -100,15 +100,18 @@ def mine(
 def contents(path: Path, leave_out: frozenset[str] = frozenset()) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every table, times of day apart."""
     with Corpus.open(path) as corpus:
-        tables: dict[str, list[str]] = {}
-        for table, column in corpus.rows(
-            "select table_name, column_name from duckdb_columns() where not internal order by 1, column_index"
-        ):
-            if column not in TIMES:
-                tables.setdefault(table, []).append(f'"{column}"')
-        views = corpus.values("select view_name from duckdb_views() where not internal")
-        return {
-            table: sorted(corpus.rows(f"select {', '.join(columns)} from {table}"), key=repr)
-            for table, columns in tables.items()
-            if table not in views and table not in leave_out
+        columns = {
+            table: ", ".join(f'"{column}"' for column in corpus.columns(table) if column not in TIMES)
+            for table in corpus.tables()
+            if table not in leave_out
         }
+        return {
+            table: sorted(corpus.rows(f"select {names} from {table}"), key=repr)
+            for table, names in columns.items()
+        }
+
+
+def one(path: Path, sql: str) -> object:
+    """The first value that a query of a corpus gives."""
+    with Corpus.open(path) as corpus:
+        return corpus.scalar(sql)

@@ -25,7 +25,7 @@ from miner.mining import MineOptions
 from miner.references import references_of
 from tests.miner.github_server import FakeTracker, Fault, serving
 from tests.miner.gitlab_server import FakeGitLab, FakeProject, encoded
-from tests.miner.mining_help import TestClock, client_of, contents, mine
+from tests.miner.mining_help import TestClock, client_of, contents, mine, one
 from tests.sizes import size
 
 GITLAB = host_named("gitlab")
@@ -52,11 +52,6 @@ def hub(project: FakeProject) -> Iterator[FakeGitLab]:
         assert isinstance(running, FakeGitLab)
         running.most_per_page = 8
         yield running
-
-
-def one(path: Path, sql: str) -> object:
-    with Corpus.open(path) as corpus:
-        return corpus.scalar(sql)
 
 
 def mined(path: Path, hub: FakeGitLab, **settings: object) -> int:

@@ -36,7 +36,7 @@ from miner.mining import (
 )
 from miner.storing import Storer, TrackerReport, prepare
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
-from tests.miner.mining_help import GITHUB, client_of, contents, mine
+from tests.miner.mining_help import GITHUB, client_of, contents, mine, one
 from tests.miner.test_hostile import TEXTS
 from tests.sizes import size
 
@@ -55,11 +55,6 @@ def hub() -> Iterator[FakeGitHub]:
 @pytest.fixture
 def tracker(hub: FakeGitHub) -> FakeTracker:
     return hub.trackers["ada/solver"]
-
-
-def one(path: Path, sql: str) -> object:
-    with Corpus.open(path) as corpus:
-        return corpus.scalar(sql)
 
 
 def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
