@@ -142,13 +142,13 @@ def _sorts() -> frozenset[str]:
 class Names:
     """The names that a command declares and binds, and the constants that are free in it."""
 
-    declared: frozenset[str]
-    bound: frozenset[str]
-    free: frozenset[str]
+    declared: frozenset[str] = frozenset()
+    bound: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()
     main: str = ""
 
 
-NOTHING = Names(frozenset(), frozenset(), frozenset())
+NOTHING = Names()
 _DECLARES_ONE = frozenset(
     """
     declare-const declare-fun declare-sort declare-sort-parameter define-const define-fun
@@ -163,16 +163,15 @@ def names_of(word: str, tokens: Sequence[str]) -> Names:
     """The names in the tokens of a command; sorts are ignored."""
     if word in _DECLARES_ONE:
         name = unquoted(tokens[2]) if len(tokens) > 2 else ""
-        return Names(frozenset({name} - {"", "(", ")"}), frozenset(), frozenset(), name)
+        return Names(frozenset({name} - {"", "(", ")"}), main=name)
     if word.startswith("declare-datatype") or word.startswith("declare-codatatype"):
         symbols = [
             unquoted(token) for token in tokens[2:] if token not in "()" and token[0] not in '0123456789":#'
         ]
-        declared = frozenset(symbols) - _sorts()
-        return Names(declared, frozenset(), frozenset(), symbols[0] if symbols else "")
+        return Names(frozenset(symbols) - _sorts(), main=symbols[0] if symbols else "")
     if word == "define-funs-rec":
         heads = [unquoted(name) for opening, name in pairwise(tokens[2:]) if opening == "("]
-        return Names(frozenset(heads) - {"("}, frozenset(), frozenset(), "")
+        return Names(frozenset(heads) - {"("})
     if word in _WITH_TERM:
         return _names_of_term(tokens)
     return NOTHING
