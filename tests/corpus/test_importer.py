@@ -15,6 +15,7 @@ from corpus.errors import CorpusError
 from corpus.importer import ImportReport, Origin, decode, import_paths, origin_of
 from corpus.records import Issue, Tracker
 from corpus.store import Corpus
+from tests.miner.mining_help import rows_of
 
 GOOD = "(declare-const x Int)\n(assert (> x 0))\n(check-sat)\n"
 ILL_SORTED = "(declare-const x Int)\n(assert (> x y))\n"
@@ -70,11 +71,6 @@ def imported(tmp_path: Path, *paths: Path) -> tuple[Corpus, ImportReport]:
     return corpus, import_paths(corpus, paths)
 
 
-def dump(corpus: Corpus) -> list[object]:
-    tables = ("tracker", "issue", "formula", "text", "assertion")
-    return [corpus.rows(f"select * from {table} order by id") for table in tables]
-
-
 def test_every_file_is_a_row_with_its_status_and_place(tmp_path: Path, folder: Path) -> None:
     corpus, report = imported(tmp_path, folder)
     with corpus:
@@ -99,10 +95,10 @@ def test_every_file_is_a_row_with_its_status_and_place(tmp_path: Path, folder: P
 def test_importing_twice_changes_nothing(tmp_path: Path, folder: Path) -> None:
     corpus, _ = imported(tmp_path, folder)
     with corpus:
-        before = dump(corpus)
+        before = rows_of(corpus)
         report = import_paths(corpus, [folder, folder / "z3", folder / "z3" / "z3_7_0.smt2"])
         assert (report.files, report.new, report.known) == (10, 0, 10)
-        assert dump(corpus) == before
+        assert rows_of(corpus) == before
 
 
 def test_the_same_import_gives_the_same_ids(tmp_path: Path, folder: Path) -> None:
@@ -110,7 +106,7 @@ def test_the_same_import_gives_the_same_ids(tmp_path: Path, folder: Path) -> Non
     first, _ = imported(tmp_path, folder)
     with first, Corpus.open(tmp_path / "other", write=True) as second:
         import_paths(second, [tmp_path / "copy" / "trackers"])
-        assert dump(first) == dump(second)
+        assert rows_of(first) == rows_of(second)
 
 
 def test_a_changed_file_is_a_further_formula(tmp_path: Path, folder: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from corpus.errors import CorpusMissing
 from corpus.importer import import_paths
 from corpus.store import Corpus
+from tests.miner.mining_help import rows_of
 from tests.sizes import size
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,13 +109,8 @@ def test_a_killed_import_is_continued_to_the_same_corpus(tmp_path: Path) -> None
                 assert corpus.scalar("select count(*) from assertion") == decomposed
     with Corpus.open(path, write=True) as corpus:
         import_paths(corpus, [folder])
-        killed = tables(corpus)
+        killed = rows_of(corpus)
     with Corpus.open(tmp_path / "whole", write=True) as corpus:
         import_paths(corpus, [folder])
-        assert tables(corpus) == killed
+        assert rows_of(corpus) == killed
         assert import_paths(corpus, [folder]).new == 0
-
-
-def tables(corpus: Corpus) -> list[object]:
-    names = ("tracker", "issue", "formula", "text", "assertion", "skeleton", "atom", "signature")
-    return [corpus.rows(f"select * from {name} order by id") for name in names]

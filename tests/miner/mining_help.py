@@ -97,18 +97,26 @@ def mine(
         client.close()
 
 
-def contents(path: Path, leave_out: frozenset[str] = frozenset()) -> dict[str, list[tuple[object, ...]]]:
+Contents = dict[str, list[tuple[object, ...]]]
+
+
+def rows_of(corpus: Corpus, leave_out: frozenset[str] = frozenset()) -> Contents:
     """Every row of every table, times of day apart."""
+    columns = {
+        table: ", ".join(f'"{column}"' for column in corpus.columns(table) if column not in TIMES)
+        for table in corpus.tables()
+        if table not in leave_out
+    }
+    return {
+        table: sorted(corpus.rows(f"select {names} from {table}"), key=repr)
+        for table, names in columns.items()
+    }
+
+
+def contents(path: Path, leave_out: frozenset[str] = frozenset()) -> Contents:
+    """Every row of every table of a corpus file."""
     with Corpus.open(path) as corpus:
-        columns = {
-            table: ", ".join(f'"{column}"' for column in corpus.columns(table) if column not in TIMES)
-            for table in corpus.tables()
-            if table not in leave_out
-        }
-        return {
-            table: sorted(corpus.rows(f"select {names} from {table}"), key=repr)
-            for table, names in columns.items()
-        }
+        return rows_of(corpus, leave_out)
 
 
 def one(path: Path, sql: str) -> object:
