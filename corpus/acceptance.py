@@ -59,19 +59,12 @@ class Acceptance:
         return cause_of(self.message) if not self.accepted else ""
 
 
-def probe(
-    texts: Iterable[str],
-    solver: str | Solver,
-    jobs: int = 1,
-    *,
-    seconds: float = SECONDS,
-    megabytes: int = MEGABYTES,
-) -> Iterator[Acceptance]:
+def probe(texts: Iterable[str], solver: str | Solver, jobs: int = 1) -> Iterator[Acceptance]:
     """Ask ``solver`` about each text, in order, with ``jobs`` processes at once.
 
     ``texts`` is drawn on as needed. Raises SolverMissing when the solver is not installed.
     """
-    with Prober(solver, jobs, seconds=seconds, megabytes=megabytes) as prober:
+    with Prober(solver, jobs) as prober:
         yield from prober.probe(texts)
 
 

@@ -111,9 +111,11 @@ def test_texts_are_drawn_as_needed_and_processes_end_with_the_generator() -> Non
 
 def test_what_eats_memory_is_refused_and_what_takes_long_is_a_timeout() -> None:
     wide = "(declare-const x (_ BitVec 100000000))(assert (= (bvmul x x) (bvudiv x x)))(simplify x)"
-    [answer] = probe([wide], "cvc5", seconds=60, megabytes=300)
+    with Prober("cvc5", seconds=60, megabytes=300) as prober:
+        [answer] = prober.probe([wide])
     assert (answer.outcome, answer.message) == ("refused", "out of memory")
-    [answer] = probe([wide], "cvc5", seconds=0.001)
+    with Prober("cvc5", seconds=0.001) as prober:
+        [answer] = prober.probe([wide])
     assert (answer.outcome, answer.message) == ("timeout", "no answer in 0.001 s")
 
 
