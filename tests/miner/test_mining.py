@@ -18,7 +18,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import CorpusLocked
 from corpus.records import Comment, Issue, RawRecord
 from corpus.store import Corpus
 from miner.archive import Archive
@@ -614,26 +613,6 @@ def kill_often(hub: FakeGitHub, tmp_path: Path) -> None:
     mine(tmp_path / f"killed{finished}", hub.url)
     assert contents(tmp_path / f"killed{finished}") == calm
     assert finished >= 3
-
-
-def test_the_second_of_two_at_once_says_who_holds_the_corpus(hub: FakeGitHub, tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom corpus.store import Corpus\n"
-        "with Corpus.open(sys.argv[1], write=True):\n print('held', flush=True)\n sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "c")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(CorpusLocked, match=str(holder.pid)):
-            mine(tmp_path / "c", hub.url)
-        holder.communicate("")
-    assert mine(tmp_path / "c", hub.url).new_issues > 0
 
 
 @pytest.mark.slow
