@@ -131,7 +131,7 @@ class GitHub(Host):
         ``gh issue list --json``.
         """
         number = item.get("number")
-        if not isinstance(number, int) or isinstance(number, bool):
+        if type(number) is not int:
             tail = text_in(item, "issue_url").rpartition("/")[2]
             if tail.isascii() and tail.isdigit() and (comment := _comment(item)):
                 yield int(tail), comment
@@ -165,7 +165,7 @@ def _comment(item: Mapping[str, Any]) -> Comment | None:
     if isinstance(ident, str):
         tail = text_in(item, "url").rpartition("#issuecomment-")[2]
         ident = int(tail) if tail.isascii() and tail.isdigit() else None
-    if not isinstance(ident, int) or isinstance(ident, bool):
+    if type(ident) is not int:
         return None
     return Comment(
         ident,
