@@ -109,8 +109,8 @@ def damaged(error: duckdb.Error, path: Path) -> CorpusDamaged | None:
 
 def storage_full(error: duckdb.Error, path: Path) -> StorageFull | None:
     """A :class:`StorageFull` if that is the cause of ``error``."""
-    text = str(error)
-    signs = ("No space left", "File too large", "Disk quota exceeded", "disk full", "Out of disk")
-    if any(sign.lower() in text.lower() for sign in signs):
+    text = str(error).lower()
+    signs = ("no space left", "file too large", "disk quota exceeded", "disk full", "out of disk")
+    if any(sign in text for sign in signs):
         return StorageFull(f"no room left to write {path}; what was stored before is safe")
     return None

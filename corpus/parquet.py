@@ -76,7 +76,8 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
         corpus = Corpus(path, connection, write=True)
         with corpus.transaction():
             for table in corpus.tables():
-                _fill(corpus, table, folder, manifest)
+                if table != "migration":  # the new file has its own
+                    _fill(corpus, table, folder, manifest)
         schema.migrate(connection, path)
         if problems := corpus.verify():
             raise CorpusError(f"{folder} is damaged: {problems[0]}")
@@ -106,8 +107,6 @@ def read_manifest(folder: Path) -> Manifest:
 def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
     source = sql_text((folder / f"{table}.parquet").absolute())
     try:
-        if table == "migration":  # the new file has its own
-            return
         corpus.execute(f"insert into {table} by name from read_parquet({source})")
     except duckdb.Error as error:
         raise storage_full(error, corpus.path) or CorpusError(f"{folder} is damaged: {error}") from error
