@@ -446,7 +446,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
         "replay", formula, "--solver", yes, "--solver", fake("bad", body), "--limit", "2", "--json"
     )
     assert ended.code == (3 if outcome == "refused" else 0)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120
     rows = ended.json["files"]
     assert [r["outcome"] for r in rows if r["solver"] == "yes"] == ["ok"]
     assert len(rows) == 2
