@@ -248,13 +248,8 @@ def _unpacked(name: str, data: bytes, budget: _Budget, depth: int) -> Iterator[t
         return
     if depth <= 0:
         return
-    try:
-        for inner, content in _members(kind, name, data, budget):
-            yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
-    except TooMuch:
-        raise
-    except Exception:  # noqa: BLE001 - readers of archives raise all kinds of exceptions on hostile input
-        return
+    for inner, content in _members(kind, name, data, budget):
+        yield from _unpacked(f"{name}/{_plain(inner)}", content, budget, depth - 1)
 
 
 def _kind(data: bytes) -> str | None:
@@ -267,13 +262,20 @@ _MARKS = {"zip": b"PK\x03\x04", "gz": b"\x1f\x8b", "bz2": b"BZh", "xz": b"\xfd7z
 
 
 def _members(kind: str, name: str, data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:
-    """The names and contents of the files in an archive, or of the only one in a compressed file."""
-    if kind == "zip":
-        yield from _zip(data, budget)
-    elif kind == "tar":
-        yield from _tar(data, budget)
-    else:
-        yield _unpacked_name(name, kind), _inflated(kind, data, budget)
+    """The names and contents of the files in an archive, or of the only one in a compressed file; those
+    before a place where it is broken.
+    """
+    try:
+        if kind == "zip":
+            yield from _zip(data, budget)
+        elif kind == "tar":
+            yield from _tar(data, budget)
+        else:
+            yield _unpacked_name(name, kind), _inflated(kind, data, budget)
+    except TooMuch:
+        raise
+    except Exception:  # noqa: BLE001 - readers of archives raise all kinds of exceptions on hostile input
+        return
 
 
 def _zip(data: bytes, budget: _Budget) -> Iterator[tuple[str, bytes]]:

@@ -177,6 +177,12 @@ def test_archives_are_taken_apart(name: str, data: bytes, names: list[str]) -> N
     assert read(name, data) == [(inner, SCRIPT) for inner in names]
 
 
+def test_an_error_of_our_own_does_not_look_like_a_damaged_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("miner.attachments._plain", lambda name: name if name == "a.zip" else name[99])
+    with pytest.raises(IndexError):
+        read("a.zip", zipped({"a.smt2": SCRIPT.encode()}))
+
+
 def test_a_damaged_member_of_an_archive_is_skipped() -> None:
     data = zipped({f"{name}.smt2": name.encode() for name in "abc"}, zipfile.ZIP_STORED)
     data = data.replace(b"b.smt2b", b"b.smt2x")  # not what the checksum says
