@@ -73,7 +73,8 @@ def import_paths(
     tracker: str | None = None,
     progress: Tick = nothing,
 ) -> ImportReport:
-    """Import files and folders in the order of their names; known formulas stay unchanged.
+    """Import files and folders in the order of their names, decompose new formulas and refresh the counts;
+    known formulas stay unchanged.
 
     Args:
         tracker: overrides the trackers derived from the paths.

@@ -27,7 +27,7 @@ def solver_id(corpus: Corpus, spec: str, version: str) -> int:
 
 
 def probe_formulas(corpus: Corpus, jobs: int = 1, progress: Tick = nothing) -> None:
-    """Ask each reference, in its installed version, about every formula that it was not asked about yet.
+    """Ask each reference solver, in its installed version, about every formula it was not asked about yet.
 
     Well-sorted formulas are printed by exhume first, because their parts are used in this form; others are
     sent as written. Answers are stored during the run.

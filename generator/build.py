@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
+from base.steps import Tick
 from corpus.answers import CachedAnswers, CorpusAnswers, LabelReport, all_answered, find_answers, labels_of
 from corpus.store import Corpus
 from generator.alone import with_alone
@@ -118,9 +119,7 @@ def _for_its_solvers(entry: StrategyEntry, settings: StrategySettings) -> Strate
     return replace(settings, solvers=solvers)
 
 
-def find_first_answers(
-    names: Sequence[str], corpus: Path, jobs: int, progress: Callable[[int, int], None]
-) -> LabelReport | None:
+def find_first_answers(names: Sequence[str], corpus: Path, jobs: int, progress: Tick) -> LabelReport | None:
     """Find and store the answers of the first seeds of ``corpus`` that are not known, if one of these
     strategies needs answers; None if there was nothing to ask.
 

@@ -78,8 +78,7 @@ def target_families(corpus: Corpus, solvers: Sequence[str]) -> list[str]:
 
 def probed_families(corpus: Corpus) -> set[str]:
     """The solvers whose acceptance the corpus holds."""
-    rows = corpus.rows("select distinct spec from solver join acceptance on solver_id = id")
-    return {spec for (spec,) in rows}
+    return set(corpus.values("select distinct spec from solver join acceptance on solver_id = id"))
 
 
 def load_library(

@@ -475,7 +475,9 @@ def _find_known(spec: SolverSpec) -> Solver:
 
 
 def run_file(supervisor: Supervisor, solver: Solver, script: Script, name: str, limits: Limits) -> Run:
-    """Run a solver on a file of this name in a fresh process, with the command line of a report."""
+    """Write ``script`` to the file ``name`` in the supervisor's folder and run the solver on it in a fresh
+    process, with the command line that reports show.
+    """
     file = supervisor.folder / solver.given_file(script, name)
     file.write_bytes(solver.given(script).data)
     stdin = file if solver.reads_stdin else None

@@ -8,6 +8,7 @@ from typing import NoReturn
 import pytest
 
 from difftest import EnvironmentProblem, Solver, find_solver, parse_spec
+from solvers.errors import SolverMissing
 from solvers.locating import is_here
 from solvers.registry import PROFILES
 
@@ -37,4 +38,6 @@ def find_or_skip(spec: str) -> Solver:
     except EnvironmentProblem as problem:
         if parsed.release is not None:
             no_release(problem)
+        if not isinstance(problem, SolverMissing):
+            raise
         pytest.skip(str(problem))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from base.files import put_json
-from base.steps import Steps, Tick, unseen
+from base.steps import Steps, Tick, nothing, unseen
 from difftest.bugs.describing import by_age
 from difftest.bugs.pairing import Case, Stopped
 from difftest.bugs.records import Bug, Trigger
@@ -87,7 +87,7 @@ def run_fuzzer(
     folder: Path,
     limits: FuzzerLimits,
     stop: threading.Event | None = None,
-    tick: Tick = lambda done, total: None,
+    tick: Tick = nothing,
 ) -> FuzzerRun:
     """Run a fuzzer in a new folder; ``{}`` in its command stands for the folder of its tests.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from base.steps import Tick, nothing
 from difftest.triage.expectation import observe, read_formula
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import kind_of, rewrite_report
@@ -17,7 +18,7 @@ def bisect(
     target: Path,
     solvers: Sequence[Solver] = (),
     again: bool = False,
-    on_try: Callable[[int, int], None] = lambda done, most: None,
+    on_try: Tick = nothing,
 ) -> BisectReport:
     """Search the releases of a finding's culprit (``target`` is its folder), or of the one of
     ``solvers`` that is wrong on a file.

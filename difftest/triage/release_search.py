@@ -26,6 +26,7 @@ from packaging.version import Version
 from base.documents import from_document
 from base.errors import ExhumeError
 from base.files import put_json, put_text
+from base.steps import Tick, nothing
 from difftest.errors import DifftestError, NotShown
 from difftest.triage.classes.base import Expectation
 from difftest.triage.confirm import Confirmer
@@ -117,7 +118,7 @@ def search(
     folder: Path,
     subject: Subject,
     again: bool = False,
-    on_try: Callable[[int, int], None] = lambda done, most: None,
+    on_try: Tick = nothing,
 ) -> BisectReport:
     """Search the releases, with what was tried before; what is found stands in the finding's ``bisect.json``.
 
@@ -189,7 +190,7 @@ class ReleaseSearch:
 
     look: Callable[[str], State]
     states: dict[str, str] = field(default_factory=dict)
-    on_try: Callable[[int, int], None] = lambda done, most: None
+    on_try: Tick = nothing
     most: int | None = None
     end: float = math.inf
 

@@ -19,12 +19,13 @@ import contextlib
 import functools
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from base.files import put_json, put_text
+from base.steps import Tick, nothing
 from difftest.errors import NotShown
 from difftest.oracles.base import Candidate, observe_test
 from difftest.triage.bisect import bisect
@@ -72,7 +73,7 @@ def split(
     folder: Path,
     report: BisectReport,
     again: bool = False,
-    on_try: Callable[[int, int], None] = lambda done, most: None,
+    on_try: Tick = nothing,
 ) -> SplitReport:
     """Compare the tests kept with a finding, as bisected in ``report``, by releases; what was compared before
     is not compared again unless ``again``.

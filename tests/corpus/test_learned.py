@@ -125,7 +125,7 @@ def test_what_is_stored_comes_back_equal(corpus: Corpus) -> None:
         assert found == set(atoms)
 
 
-def test_formulas_that_were_not_decomposed_yet_are_as_if_they_had_been_at_once(corpus: Corpus) -> None:
+def test_decomposing_later_gives_the_same_corpus_as_the_import(corpus: Corpus) -> None:
     with corpus:
         before, name = tables(corpus), fingerprint(corpus)
         with corpus.transaction():

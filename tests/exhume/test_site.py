@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from base.locks import lock_folder
+from base.steps import nothing
 from difftest.bugs.records import Bug
 from difftest.errors import BadOutput, DifftestError
 from exhume.pages.site import building, engine
@@ -55,7 +56,7 @@ def hostile_bug() -> Bug:
 def write(folder: Path, *bugs: Bug, **given: Any) -> Path:
     """The site of these bugs."""
     benchmark = planted_benchmark(folder / "bugs", *bugs)
-    settings = {"option": " --bugs bugs", "corpus": None, "engine": (), "tick": lambda done, total: None}
+    settings = {"option": " --bugs bugs", "corpus": None, "engine": (), "tick": nothing}
     write_site(benchmark, folder / "site", **{**settings, **given})
     return folder / "site"
 

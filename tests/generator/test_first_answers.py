@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from base.steps import nothing
 from corpus.answers import LabelReport
 from generator.build import find_first_answers
 
@@ -23,7 +24,7 @@ def test_answers_that_an_interrupted_hunt_did_not_find_are_found_by_the_next_one
         monkeypatch.setattr("generator.build.FIRST_ANSWERS", most)
         return find_first_answers(["weaken"], corpus, 1, lambda done, total: seen.append((done, total)))
 
-    assert find_first_answers(["skeletons"], corpus, 1, lambda done, total: None) is None
+    assert find_first_answers(["skeletons"], corpus, 1, nothing) is None
     first = find(2)
     assert first is not None and (first.texts, first.asked) == (2, 2)
     assert seen[-1] == (2, 2)

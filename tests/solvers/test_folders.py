@@ -84,7 +84,7 @@ def exhume_each(folder: Path, *lines: Sequence[object]) -> list[tuple[int, str, 
     done = subprocess.run(
         [sys.executable, "-c", EACH, words], cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return [(code, out, err) for code, out, err in json.loads(done.stdout)]
 
 
