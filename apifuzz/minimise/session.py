@@ -208,7 +208,7 @@ def look(runner: Runner, text: str, limits: Limits, kind: str = "", fresh: bool 
 
 
 def held_to(golden: RunResult, limits: Limits) -> Limits:
-    """The limits of what is tried after the golden run: a few times as long as that took."""
+    """The limits of what is tried after the golden run: a few times as long, at least half a second."""
     return structs.replace(limits, seconds=max(_SHORTEST, _GOLDEN_FACTOR * golden.seconds))
 
 

@@ -20,8 +20,8 @@ from corpus.acceptance import version_of
 from corpus.answers import REFERENCES, CachedAnswers
 from generator import StrategySettings
 from generator.build import Sources, build_strategy
-from generator.strategies.weaken import WeakenStrategy
 from generator.strategies.weaken.ruleset import default_rules
+from generator.strategies.weaken.strategy import WeakenStrategy
 from tests.difftest.test_experiments import run, script
 from tests.generator.strategies.weaken.test_strategy import STRING_UNSAT, UNSAT
 from tests.generator.strategies.weaken.test_walk import SEEDS

@@ -134,7 +134,10 @@ def _read(entry: SExp) -> FusionFunction:
     inverses = {v: items[f":{v}"] for v in "xy" if f":{v}" in items}
     if ":of" not in items or not inverses:
         raise ValueError(f"{name}: :of and one of :x and :y are required")
-    constants = {constant[0]: tuple(constant[2:]) for constant in items.get(":constants", ())}
+    given = items.get(":constants", ())
+    if any(isinstance(constant, str) or len(constant) < 3 for constant in given):
+        raise ValueError(f"{name}: expected ((CONSTANT SORT VALUE...)...), found {sexp_text(given, 60)}")
+    constants = {constant[0]: tuple(constant[2:]) for constant in given}
     sorts = tuple(_sort(variable[1]) for variable in variables)
     return FusionFunction(str(name), sorts, items[":of"], inverses, constants)
 

@@ -69,6 +69,7 @@ class _Search:
     ) -> None:
         self.shows = shows
         self.is_over = is_over
+        # 1: the seed that it has always had.
         self.chance = random.Random("1/storm minimising")
         self.tries = tries
         self.checks = 0

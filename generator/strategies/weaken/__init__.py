@@ -1,5 +1,5 @@
 """The strategy ``weaken``: formulas weakened or strengthened step by step, their answer known."""
 
-from generator.strategies.weaken.strategy import ENTRY, SETTINGS, WeakenStrategy
+from generator.strategies.weaken.strategy import ENTRY
 
-__all__ = ["ENTRY", "SETTINGS", "WeakenStrategy"]
+__all__ = ["ENTRY"]

@@ -77,6 +77,7 @@ def test_names_are_distinguished() -> None:
         "(fusion f (a Int) (y Int) (z Int) :of (+ x y) :x z)",
         "(fusion f (x Int) (y Int) (z Int) :of (+ x y) :x z :w y)",
         "(fusion f (x Int) (y Int) (z Int) :of (+ x y) :x",
+        "(fusion f (x Int) (y Int) (z Int) :constants (c Int 1) :of (+ x y) :x z)",
         "fusion",
     ],
 )

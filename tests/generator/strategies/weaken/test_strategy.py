@@ -11,8 +11,8 @@ import pytest
 
 from generator import GeneratedTest, GenerationError, StrategySettings, make_strategy, seeds_of_folder
 from generator.seeds.source import SeedSource
-from generator.strategies.weaken import SETTINGS, WeakenStrategy
 from generator.strategies.weaken.ruleset import default_rules
+from generator.strategies.weaken.strategy import SETTINGS, WeakenStrategy
 from generator.strategies.weaken.walk import Walker
 from smtlib import check_script, read_script
 from tests.generator.small import known_answers
