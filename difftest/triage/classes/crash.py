@@ -7,6 +7,7 @@ from difftest.triage.folder import FindingFolder
 from solvers.report_form import Kind
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import Verdict
+from solvers.specs import Solver
 
 _ABORT = "abort"
 _SIGNALS = {"SIGSEGV": "segmentation fault", "SIGABRT": _ABORT, "SIGFPE": "arithmetic exception"}
@@ -31,6 +32,10 @@ class Crash(FindingClass):
         else:
             is_same = file_of(here or "") == file_of(there)
         return is_same and super().is_outcome(expected, verdict)
+
+    def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
+        """Whether the accused died."""
+        return solver.name != expected.culprit or str(verdict.outcome) == self.name
 
     def headline(self, found: FindingFolder) -> str:
         """How it dies, and where if it says so."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from difftest.models.cross_check import CrossCheck, answer_to
-from difftest.triage.classes.base import FindingClass, Hearing
+from difftest.triage.classes.base import Expectation, FindingClass, Hearing
 from difftest.triage.evidence import Evidence, on_the_model, third_solvers, those
 from difftest.triage.folder import FindingFolder
 from solvers.report_form import Kind
+from solvers.running.outcomes import Verdict
 from solvers.specs import Solver
 
 # Other solvers that are run on a right model for a report about a solver that refutes it.
@@ -21,6 +22,10 @@ class InvalidModel(FindingClass):
     rank = 20
     colour = 2
     reported_as = Kind.MODEL
+
+    def is_shown_by(self, expected: Expectation, solver: Solver, verdict: Verdict) -> bool:
+        """Whether the accused refutes its model."""
+        return solver.name != expected.culprit or str(verdict.outcome) == self.name
 
     def weigh(self, hearing: Hearing, found: Evidence) -> None:
         """Of a model that another solver refuted: what its owner and third solvers say to it."""
