@@ -306,7 +306,7 @@ class StoredCampaign:
 
     @property
     def decided(self) -> int:
-        """How many of them all solvers decided."""
+        """How many tests all solvers decided."""
         return sum(bucket.decided for bucket in self.buckets)
 
     @property

@@ -144,6 +144,7 @@ class Observation:
         reason: str,
         check: int | None = None,
         beside: str = "",
+        *,
         oracle: str = "",
         evidence: tuple[str, ...] = (),
         where: str = "",

@@ -49,8 +49,16 @@ def look(seen: Observation) -> list[Candidate]:
         else:
             continue
         reason = f"it says {follows} to the formula that this one was {kind} from, and {own[0]} to this one"
-        where = f"implied|{seen.where}"
-        found.append(seen.accuse(finding_class, solver.name, reason, 0, "", "implication", (reason,), where))
+        candidate = seen.accuse(
+            finding_class,
+            solver.name,
+            reason,
+            0,
+            oracle="implication",
+            evidence=(reason,),
+            where=f"implied|{seen.where}",
+        )
+        found.append(candidate)
     return found
 
 

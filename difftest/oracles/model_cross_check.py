@@ -65,7 +65,15 @@ def look(seen: Observation) -> list[Candidate]:
             reason = f"{judge} says unsat to the formula with its model inserted"
             evidence = (f"{owner}: {reason}",)
             found.append(
-                seen.accuse("invalid-model", owner, reason, check, judge, "model-cross-check", evidence)
+                seen.accuse(
+                    "invalid-model",
+                    owner,
+                    reason,
+                    check,
+                    judge,
+                    oracle="model-cross-check",
+                    evidence=evidence,
+                )
             )
     return found
 

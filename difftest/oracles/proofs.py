@@ -39,8 +39,8 @@ def proof_of(case: Case) -> Proof:
 
 @dataclass
 class ProofProbe(RelationProbe):
-    """Checks the proofs of one test, with the ``others`` (none: those at hand); ``checks`` has what came of
-    each.
+    """Checks the proofs of one test, with the ``others`` (if empty, the solvers at hand); ``checks`` has what
+    came of each.
     """
 
     seconds_per_proof: float = _MOST_SECONDS

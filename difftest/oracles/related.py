@@ -59,7 +59,13 @@ def _candidate(relation: Relation, seen: Observation, found: Violation) -> Candi
     where = "|".join(filter(None, (relation.place, found.place or seen.where)))
     evidence = (found.said, found.why)
     candidate = seen.accuse(
-        relation.finding_class, found.solver, found.why, found.check, "", relation.name, evidence, where
+        relation.finding_class,
+        found.solver,
+        found.why,
+        found.check,
+        oracle=relation.name,
+        evidence=evidence,
+        where=where,
     )
     return replace(candidate, has_final_key=bool(found.place))
 

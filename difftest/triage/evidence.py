@@ -73,7 +73,7 @@ def on_the_model(
     owner: Solver, judges: Sequence[Solver], thirds: Sequence[Solver], said: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
     """The third solvers that confirm the model of ``owner``, and those that refute it as the ``judges`` do,
-    by what is ``said`` to the formula with that inserted.
+    by what is ``said`` to the formula with the model inserted.
 
     Another release or build of a party says nothing for it: it may have the same fault.
     """

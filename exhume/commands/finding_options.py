@@ -64,6 +64,6 @@ def ledger_file(given: Path | None) -> Path | None:
 
 
 def read_ledger(given: Path | None) -> Ledger:
-    """What that ledger lists; nothing if there is none."""
+    """What the ledger lists (see :func:`ledger_file`); nothing if there is none."""
     file = ledger_file(given)
     return Ledger.read(file) if file else Ledger()

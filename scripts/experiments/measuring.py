@@ -97,8 +97,8 @@ OPTIONS = "; with "
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Its name, which is a path below the folder of the experiment, ``what`` it runs, and what makes its row
-    in the folder that it gets. One that ``is_skipped`` is not measured now.
+    """A unit: its name, which is a path below the folder of the experiment, ``what`` it runs, and what makes
+    its row in the folder that it gets. One that ``is_skipped`` is not measured now.
     """
 
     name: str
@@ -562,22 +562,23 @@ def positive(text: str) -> float:
 def named(text: str) -> tuple[str, tuple[str, ...]]:
     """The type of an option ``NAME=WORDS``: the name, and the words, split like a shell does."""
     name, _, rest = text.partition("=")
-    with suppress(ValueError):  # an open quote
-        if name and all(c.isalnum() or c in "-_.+" for c in name):
-            return name, tuple(shlex.split(rest))
-    raise argparse.ArgumentTypeError(f"{text}: write NAME=...")
+    if not name or not all(c.isalnum() or c in "-_.+" for c in name):
+        raise argparse.ArgumentTypeError(f"{text}: write NAME=...")
+    try:
+        return name, tuple(shlex.split(rest))
+    except ValueError as problem:  # an open quote
+        raise argparse.ArgumentTypeError(f"{text}: {problem}") from problem
 
 
 def arms_of(
     parser: argparse.ArgumentParser, given: argparse.Namespace, default: Sequence[str], more: Arms
 ) -> Arms:
     """The arms that the options name, else the ``default`` ones, and ``more``. A usage error if two have one
-    name, or ``--only`` has another one.
+    name, or ``--only`` names no arm.
     """
-    listed = given.arm or [named(text) for text in default]
+    listed = [*(given.arm or map(named, default)), *more.items()]
     if len(arms := dict(listed)) < len(listed):
         parser.error("two arms have one name")
-    arms |= more
     if unknown := sorted({*(given.only or ())} - arms.keys()):
         parser.error(f"no arm is called {unknown[0]}; there are {', '.join(arms)}")
     return arms

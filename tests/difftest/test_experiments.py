@@ -375,7 +375,8 @@ def test_nothing_is_started_that_cannot_end_in_time(tmp_path: Path) -> None:
         ("future-bugs", (), "no-history needs --plain"),
         ("coverage", ("--formulas", "x", "--only", "y"), "no arm is called y"),
         ("coverage", ("--formulas", "x", "--arm", "=y"), "argument --arm: =y: write NAME="),
-        ("coverage", ("--formulas", "x", "--arm", "a='"), "argument --arm: a=': write NAME="),
+        ("coverage", ("--formulas", "x", "--arm", "a='"), "argument --arm: a=': No closing quotation"),
+        ("coverage", ("--formulas", "x", "--corpus", "c", "--arm", "history="), "two arms have one name"),
         ("future-bugs", ("--arm", "a=", "--arm", "a="), "two arms have one name"),
     ],
 )

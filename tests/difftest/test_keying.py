@@ -279,7 +279,7 @@ def test_keys_that_differ_in_what_says_nothing_are_one_cause(key: str, known: st
     assert fold(FoundKey(key, "", True), ["soundness|a|Ints", known]) == (known if folds else key)
 
 
-def test_a_key_has_one_release_and_a_hunt_counts_under_none() -> None:
+def test_a_key_has_one_release_and_a_hunt_counts_under_keys_without_one() -> None:
     key = "soundness|z3|Ints|div"
     made = refined(refined(key, "fixed in 4.8.9"), "since 4.8.7")
     assert made == f"{key}|since 4.8.7"

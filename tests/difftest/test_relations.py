@@ -309,7 +309,7 @@ def test_a_relation_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_crash_on_a_script_made_from_a_test_is_a_finding_on_that_script(fake: Fake, tmp_path: Path) -> None:
     solver = fake("os.abort() if 'assuming' in text else say('sat')")
     test = GeneratedTest(0, SAT, "by-hand", known=("sat",))
-    folder = found_by(tmp_path, test, solver, oracles=("assumptions", "crash"))
+    folder = found_by(tmp_path, test, solver, oracles=("assumptions", "crash"), stages=(Stage(5.0, 1.0),))
     assert FindingFolder.read(folder).data["class"] == "crash"
     assert "check-sat-assuming" in (folder / "original.smt2").read_text()
 

@@ -412,19 +412,19 @@ def test_two_solvers_of_one_name(exhume: Any, starter: Path, tmp_path: Path) -> 
 
 # Processes that do such things have tests of their own in tests/solvers/test_process.py.
 MISBEHAVING = {
-    "hangs": ("timeout", "time.sleep(60)"),
+    "hangs": ("timeout", "time.sleep(600)"),
     "floods": (None, "[print('x' * 1000) for _ in range(10**7)]"),
     "eats-memory": (None, "a = [bytearray(10**8) for _ in range(1000)]"),
     "leaves-children": (
         "ok",
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(77)']); print('sat')",
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(777)']); print('sat')",
     ),
-    "ignores-signals": ("timeout", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"),
+    "ignores-signals": ("timeout", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"),
     "prints-bytes": (
         "refused",
         "print('sat') if 'true' in text else sys.stdout.buffer.write(bytes(range(256)))",
     ),
-    "closes-output": ("timeout", "os.close(1); os.close(2); time.sleep(60)"),
+    "closes-output": ("timeout", "os.close(1); os.close(2); time.sleep(600)"),
 }
 
 
@@ -452,7 +452,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
     assert len(rows) == 2
     assert outcome is None or {r["outcome"] for r in rows if r["solver"] == "bad"} == {outcome}
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert "time.sleep(77)" not in left
+    assert "time.sleep(777)" not in left
 
 
 def test_a_hunt_without_formulas_says_what_to_do(exhume: Any, yes: str, tmp_path: Path) -> None:

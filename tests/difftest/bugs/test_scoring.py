@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from base.steps import nothing
 from difftest.bugs.pairing import Case
 from difftest.bugs.records import Bug
 from difftest.bugs.scoring import FuzzerLimits, Judge, known_in, read_score, run_fuzzer, score
@@ -177,7 +178,7 @@ def test_a_score_that_was_stopped_resumes(tmp_path: Path) -> None:
     @contextmanager
     def bar(step: str) -> Iterator[Callable[[int, int], None]]:
         steps.append(step)
-        yield lambda done, total: None
+        yield nothing
 
     limits = FuzzerLimits(5.0)
     assert len(list(score(python(body), stopped, folder, limits, 3, stop, bar))) == 1
