@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from miner.classify import CLASSES, GROUPS, classify, is_mined_by_default
+from miner.bug_class import CLASSES
+from miner.classify import classify, is_mined_by_default
 from miner.expected import answer_in, expectation_in
 from miner.extract import extract_issue
+from miner.hits import GROUPS
 from miner.learned import Weights
 from miner.text_rules import read_rules, rules_for
 from tests.miner.mining_help import issue_of

@@ -7,7 +7,8 @@ from math import exp
 import pytest
 
 from corpus.records import Comment, Issue
-from miner.classify import CLASSES, classify
+from miner.bug_class import CLASSES
+from miner.classify import classify
 from miner.extract import extract_issue
 from miner.learned import ALWAYS, Weights, default_weights, features_of
 
