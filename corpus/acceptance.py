@@ -19,14 +19,16 @@ from itertools import islice
 from typing import Any, Self, TypeAlias
 
 from solvers.errors import SolverMissing
-from solvers.registry import PROFILES
+from solvers.lookup import find_solver
+from solvers.registry import DISTRIBUTIONS, PROFILES
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import LOST, Runner
 from solvers.running.screener import Screener
 from solvers.running.script import Script
 from solvers.running.tasks import NoAnswer, TaskProcess
-from solvers.specs import DISTRIBUTIONS, Solver, find_solver, is_asked
+from solvers.solver import Solver
+from solvers.specs import is_asked
 
 SECONDS = 5.0
 """For one text; most take a millisecond."""

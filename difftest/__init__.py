@@ -32,6 +32,8 @@ from difftest.replay import ReplayResult, ReplayRow, replay
 from difftest.triage import formulas as _formulas  # makes that kind known
 from difftest.triage.filing import FindingRecord
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing, UnknownSolver
+from solvers.lookup import find_solver, find_solvers
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
-from solvers.specs import Solver, SolverSpec, find_solver, find_solvers, parse_spec
+from solvers.solver import Solver
+from solvers.specs import SolverSpec, parse_spec

@@ -13,7 +13,7 @@ from generator.rewriting.script import instance_text
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # The instances, by their numbers, whose values solvers choose.
 _SHAPES = (1, 30)

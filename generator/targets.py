@@ -35,9 +35,10 @@ from generator.questions import (
 from generator.seeds.script import SeedScript
 from generator.templates import AtomTemplate, SkeletonTemplate
 from smtlib import Term, postorder
+from solvers.lookup import find_solver
 from solvers.registry import REFERENCES
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 _FORMAT = "2"
 """Names the questions and how they are asked; to be changed with them."""

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from base.errors import ExhumeError, Exit  # noqa: E402
 from solvers.errors import SolverMissing  # noqa: E402
-from solvers.specs import find_solver  # noqa: E402
+from solvers.lookup import find_solver  # noqa: E402
 
 PUBLISHED = ROOT.parent / "shared" / "data" / "published"
 """The published formulas, beside the repository."""

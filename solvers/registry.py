@@ -55,6 +55,9 @@ def _code(folders: tuple[Path, ...]) -> ModuleType | None:
 
 PROFILES: dict[str, Profile] = _found()
 
+DISTRIBUTIONS: dict[str, str] = {family: p.distribution for family, p in PROFILES.items() if p.distribution}
+"""The distribution of each solver that has releases."""
+
 REFERENCES: tuple[str, ...] = tuple(family for family, profile in PROFILES.items() if profile.reference)
 """The solvers that tests are made for, and answers taken from, when the user names none."""
 

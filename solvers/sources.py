@@ -16,7 +16,8 @@ from solvers.locating import installed_release
 from solvers.profile import Profile
 from solvers.registry import PROFILES
 from solvers.releases import fetch_source, make_once
-from solvers.specs import Solver, parse_spec
+from solvers.solver import Solver
+from solvers.specs import parse_spec
 
 _HOME = re.compile(rb"^CMAKE_HOME_DIRECTORY:INTERNAL=(/[^\n]{1,4000})$", re.M)
 _MAX_CACHE = 4 << 20

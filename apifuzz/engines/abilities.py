@@ -27,8 +27,8 @@ from base.documents import from_document, to_document
 from smtlib import BOOL, INT, Signature, Sort, default_theories, make_sort
 from smtlib.signature import Bindings
 from smtlib.sorts import array, bit_vector, floating_point
+from solvers.lookup import absolute
 from solvers.running.conversation import Conversation, Ended, NoAnswer
-from solvers.specs import absolute
 
 _CACHE_FORMAT = 4
 SECONDS = 20.0

@@ -22,8 +22,7 @@ from difftest.triage.evidence import WITH_MODEL, Evidence
 from difftest.triage.expectation import observe
 from difftest.triage.folder import BISECTED
 from difftest.triage.release_search import kept_states
-from solvers.registry import PROFILES
-from solvers.specs import DISTRIBUTIONS
+from solvers.registry import DISTRIBUTIONS, PROFILES
 
 _TEXT_SECONDS = 5.0
 _CLASSES = {

@@ -30,10 +30,11 @@ from base.errors import ExhumeError
 from difftest.oracles.base import Candidate, Observation, decided
 from difftest.triage.evidence import Evidence
 from difftest.triage.weigh import weigh as weigh_text
+from solvers.lookup import find_solver
 from solvers.running.process import Limits
 from solvers.running.runner import Runner as TextRunner
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 _OWN_VALUES = re.compile(r"second instance of (\S+) refutes its own values")
 REFUTED = re.compile(r"(\S+) answers unsat to the model of (\S+)\Z")

@@ -17,8 +17,8 @@ from base.errors import ExhumeError
 from difftest.triage.folder import FindingFolder, read_some, words_in
 from difftest.triage.markdown import plain
 from smtlib.mentions import theories_in
-from solvers.registry import PROFILES
-from solvers.specs import DISTRIBUTIONS, find_solver
+from solvers.lookup import find_solver
+from solvers.registry import DISTRIBUTIONS, PROFILES
 
 STRATEGY = "api"
 """The name of the strategy that draws calls."""

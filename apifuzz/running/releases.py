@@ -21,9 +21,10 @@ from difftest.triage.folder import FindingFolder, read_some
 from difftest.triage.kinds import State, Subject
 from difftest.triage.release_search import LookBack, look_back, release_of, subject_of
 from solvers.errors import ReleaseNotFound, SolverMissing
+from solvers.lookup import find_solver, find_solvers
+from solvers.registry import DISTRIBUTIONS
 from solvers.releases import fetch_release
 from solvers.running.process import Limits, run
-from solvers.specs import DISTRIBUTIONS, find_solver, find_solvers
 
 MOST_ASKED = 6
 """How many releases are asked when a finding is confirmed."""

@@ -9,9 +9,9 @@ from difftest.triage.classes import class_of_finding
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import Typed
 from difftest.triage.report import Writer
+from solvers.lookup import find_solver
 from solvers.registry import PROFILES
 from solvers.running.script import Script
-from solvers.specs import find_solver
 
 
 class CallsWriter(Writer):

@@ -16,8 +16,8 @@ from apifuzz.running.folder import SCRIPT
 from apifuzz.running.runs import ends_in, program_limits
 from base.errors import ExhumeError
 from difftest.triage.options import in_safe_mode
+from solvers.lookup import find_solver
 from solvers.running.process import Limits, Run, run
-from solvers.specs import find_solver
 
 _RUN = """
 import runpy, sys, cvc5

@@ -15,7 +15,8 @@ from apifuzz.engines.around import Witness
 from apifuzz.engines.crosscheck import CrossCheck
 from apifuzz.programs.recording import SPEAKER
 from apifuzz.trace import CROSS_CHECK, WITNESSES, Trace, TraceError, quote_name, unquote_name
-from solvers.specs import absolute, parse_spec
+from solvers.lookup import absolute
+from solvers.specs import parse_spec
 
 TWINS = "the solver and the one of the cross-check have the same name"
 

@@ -16,7 +16,8 @@ from solvers.errors import UnknownSolver
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome
 from solvers.running.script import Script
-from solvers.specs import Solver, parse_spec
+from solvers.solver import Solver
+from solvers.specs import parse_spec
 
 _LONGEST_PLACE = 80
 

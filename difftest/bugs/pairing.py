@@ -24,10 +24,10 @@ from difftest.triage.release_search import ReleaseSearch, position
 from smtlib.mentions import theories_in
 from solvers.option_file import OptionClass
 from solvers.options import option_table
+from solvers.registry import DISTRIBUTIONS
 from solvers.running.outcomes import Outcome
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import DISTRIBUTIONS
 
 _REPEATS = 2
 PATIENCE = 6

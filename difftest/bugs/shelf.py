@@ -9,12 +9,13 @@ from base.errors import ExhumeError
 from difftest.bugs.records import Seen, Trigger
 from difftest.triage.release_search import list_releases
 from solvers.errors import ReleaseNotFound, SolverMissing, UnknownSolver
+from solvers.lookup import families_to_ask, find_solver
 from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver, families_to_ask, find_solver
+from solvers.solver import Solver
 
 OPTION = "option not accepted"
 RUN_SECONDS = 5.0

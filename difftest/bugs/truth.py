@@ -18,7 +18,7 @@ from difftest.triage.evidence import those
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 @dataclass(frozen=True, slots=True)

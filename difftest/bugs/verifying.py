@@ -15,7 +15,7 @@ from difftest.triage.kinds import State
 from solvers.running.outcomes import Outcome
 from solvers.running.pool import RunnerPool
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from difftest.triage.store import note_duplicate, read_findings, tests_of, write
 from difftest.triage.triggers import MOST_KEPT, Trigger, keep_trigger, read_triggers
 from generator.strategy import GeneratedTest
 from solvers.running.process import Limits
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # Generated tests that wait for the confirmation of one with the same key. Files all wait: else they would
 # count as files that show no finding.

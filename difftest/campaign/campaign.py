@@ -34,7 +34,9 @@ from generator import STRATEGIES, Strategy, StrategySettings, find_strategy
 from generator.build import ALL, Sources, build_strategy, own_settings
 from generator.errors import GenerationError
 from generator.loading import RuleKind
-from solvers.specs import Solver, find_solvers, with_resource_limit
+from solvers.lookup import find_solvers
+from solvers.solver import Solver
+from solvers.specs import with_resource_limit
 
 DEFAULT_TESTS = 1000
 """Tests of a campaign that has no other end."""

@@ -37,7 +37,7 @@ from difftest.campaign.executor import Failure, Result, RunTask, Task
 from difftest.errors import DifftestError
 from generator.strategy import Strategy
 from solvers.errors import EnvironmentProblem
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 try:
     from distributed import Client, Future

@@ -18,8 +18,9 @@ from difftest.campaign.executor import Worker as TaskWorker
 from difftest.campaign.schedule import make_test
 from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
+from solvers.lookup import find_solver
 from solvers.running.runner import Runner
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.screener import Screener
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # A confirmation whose supervisor was killed is tried so often.
 _TRIES = 3

@@ -72,7 +72,7 @@ from difftest.triage.merges import Merge
 from difftest.triage.store import prepare_output
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # One set-aside test is tried again after this many new ones.
 _FRESH_PER_RETRY = 8

@@ -21,7 +21,7 @@ from solvers.errors import EnvironmentProblem, UnknownSolver
 from solvers.option_file import OptionClass, split_option
 from solvers.options import asked_options, option_table, takes, why_refused
 from solvers.registry import PROFILES
-from solvers.specs import Solver
+from solvers.solver import Solver
 from solvers.tactics import COMMAND, random_row, read_tactic, tactic_names
 
 # Measured (docs/solvers.md): at this share of tests under options a hunt still decides as many tests a second

@@ -20,7 +20,7 @@ from difftest.oracles import ORACLES, oracles_on, promises
 from difftest.oracles.base import Observation
 from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # A run that confirms gets twice the longest limit, but at least 10 s. Where a short limit was enough to show
 # something, it gets 50 times that, but at least 5 s: what takes longer in a fresh process rarely shows there.

@@ -20,7 +20,7 @@ from difftest.triage.filing import FindingRecord
 from difftest.triage.folder import FindingFolder
 from difftest.triage.history import compare_with_history
 from generator import Strategy
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _RETRY_SECONDS = 5.0
 _LAST_WAIT = 5.0

@@ -23,7 +23,7 @@ from corpus.errors import CorpusError, CorpusLocked, StorageFull, storage_full
 from corpus.store import connect
 from difftest.directed.changes import CPP, function_lines, read_source
 from difftest.errors import DifftestError
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 Function = tuple[str, str]
 """The path of a source file below the folder of the sources, and the name of a function in it."""

@@ -35,7 +35,7 @@ from solvers.running.pool import RunnerPool
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _MOST_FUNCTIONS, _MOST_OBJECTS = 1 << 17, 1 << 14
 _TRIVIAL = "(check-sat)\n"

@@ -26,7 +26,7 @@ from solvers.running.outcomes import Outcome, message_shape
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
 from solvers.running.script import ANSWERS, Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _QUOTED = re.compile(r"'[^']*'|\(error \"(?:line \d+ column \d+: |Parse Error: )?")
 MODELS = "(set-option :produce-models true)"

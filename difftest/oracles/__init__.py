@@ -14,7 +14,7 @@ from difftest.oracles.base import Candidate, Observation, Oracle
 from difftest.oracles.related import oracle_of
 from difftest.relations import find_relations
 from difftest.relations.base import CONTRADICTION
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 def find_oracles() -> dict[str, Oracle]:

@@ -13,7 +13,7 @@ from smtlib.mentions import theories_in
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _RELEASE = re.compile(r"-\d[\w.]*\Z")
 _BUILD = re.compile(r"(?:debug|coverage|address|undefined|source)\b")

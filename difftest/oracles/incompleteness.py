@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from difftest.oracles.releases import older_pairs
 from solvers.running.outcomes import Outcome
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # An unknown that the formula's own limits bring about says nothing.
 LIMITED = re.compile(

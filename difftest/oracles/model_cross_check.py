@@ -15,7 +15,7 @@ from solvers.running.outcomes import Outcome
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 def probe(seen: Observation, runner: Runner, limits: Limits) -> tuple[Observation, float]:

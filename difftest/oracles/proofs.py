@@ -12,9 +12,10 @@ from difftest.proofs.cpc import BadProof, Proof, read_proof
 from difftest.proofs.objects import read_proof_object
 from difftest.relations.base import Case, Relation
 from smtlib.reader import read_sexps
+from solvers.lookup import independent_of
 from solvers.registry import PROFILES
 from solvers.running.process import Limits
-from solvers.specs import Solver, independent_of
+from solvers.solver import Solver
 
 _STEP_SECONDS = 2.0
 _MOST_SECONDS = 10.0

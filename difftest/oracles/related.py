@@ -25,7 +25,7 @@ from solvers.running.outcomes import Outcome, Verdict, judge, opposite
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _RELATED = 8
 

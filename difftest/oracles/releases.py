@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from packaging.version import Version
 
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 def older_pairs(solvers: Sequence[Solver]) -> Iterator[tuple[Solver, Solver]]:

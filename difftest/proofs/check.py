@@ -26,7 +26,7 @@ from smtlib.terms import Term, declarations_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 HELD: Final = "held"
 WRONG: Final = "wrong"

@@ -29,7 +29,7 @@ from solvers.option_file import OptionTable
 from solvers.options import option_table
 from solvers.report_form import Kind as ReportKind
 from solvers.running.script import ANSWERS, Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 CONTRADICTION = "contradiction"
 QUESTION = "(check-sat)"

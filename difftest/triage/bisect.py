@@ -11,7 +11,7 @@ from difftest.triage.expectation import observe, read_formula
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import kind_of, rewrite_report
 from difftest.triage.release_search import BisectReport, search, subject_of
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 def bisect(

@@ -22,7 +22,7 @@ from solvers.registry import PROFILES
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _KEY_SECONDS = 10.0
 

@@ -33,7 +33,7 @@ from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 class Confirmer:

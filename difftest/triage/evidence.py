@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from base.errors import ExhumeError
 from difftest.models.cross_check import CrossCheck
 from difftest.oracles.base import Observation
+from solvers.lookup import families_to_ask, find_solver
 from solvers.registry import PROFILES
-from solvers.specs import Solver, families_to_ask, find_solver, parse_spec
+from solvers.solver import Solver
+from solvers.specs import parse_spec
 
 WITH_MODEL = "with-model.smt2"
 """Beside a finding: its formula with the model inserted."""

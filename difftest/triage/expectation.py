@@ -20,11 +20,12 @@ from difftest.triage.evidence import PARENT
 from difftest.triage.examine import examine
 from difftest.triage.folder import ORIGINAL, read_document
 from difftest.triage.key import Key
+from solvers.lookup import find_solver
 from solvers.running.outcomes import Outcome, Verdict, judge, message_shape
 from solvers.running.process import Limits, Run
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 _MAX_SECONDS = 20.0
 # A run may take four times what the test took, and this long on top of it, in seconds.

@@ -18,7 +18,7 @@ from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 NOT_NEW = "not new"
 """The kind of counts of what the base shows, too, by class."""

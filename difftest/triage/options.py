@@ -18,7 +18,7 @@ from difftest.triage.confirm import Confirmer
 from solvers.option_file import split_option
 from solvers.options import option_table, takes
 from solvers.registry import PROFILES
-from solvers.specs import Solver
+from solvers.solver import Solver
 from solvers.tactics import shorter_rows
 
 _INTERPRETER = re.compile(r"python|sh\b|bash|env|perl|ruby|node|java|timeout|docker|wine")

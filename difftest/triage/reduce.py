@@ -32,7 +32,7 @@ from smtlib.mentions import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 REDUCED_PARENT = "reduced-parent.smt2"
 _CHECK_SLACK = 5.0

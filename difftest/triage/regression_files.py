@@ -16,13 +16,13 @@ from difftest.errors import DifftestError
 from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from solvers.lookup import find_solver
 from solvers.option_file import split_option
 from solvers.registry import PROFILES, REFERENCES
 from solvers.report_form import RegressionTest
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import find_solver
 
 _SECONDS = 10.0
 _MOST_WORDS = 4

@@ -34,9 +34,10 @@ from difftest.triage.expectation import expectation_of_finding, read_formula
 from difftest.triage.folder import BISECTED, FindingFolder
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, SolverMissing
-from solvers.registry import PROFILES
+from solvers.lookup import find_solver
+from solvers.registry import DISTRIBUTIONS, PROFILES
 from solvers.running.runner import Runner
-from solvers.specs import DISTRIBUTIONS, Solver, find_solver
+from solvers.solver import Solver
 
 _SCHEMA = 1
 # Other releases may be far slower than the one that showed it, but what is not decided by then counts as not

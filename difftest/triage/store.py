@@ -31,11 +31,12 @@ from difftest.triage.folder import DOCUMENT, DUPLICATES, ORIGINAL, FindingFolder
 from difftest.triage.kinds import rewrite_report
 from generator.strategy import GeneratedTest
 from smtlib.mentions import theories_in
-from solvers.registry import PROFILES
+from solvers.registry import DISTRIBUTIONS, PROFILES
 from solvers.running.outcomes import Verdict
 from solvers.running.process import Run, signal_name
 from solvers.running.script import Script
-from solvers.specs import DISTRIBUTIONS, Solver, parse_spec
+from solvers.solver import Solver
+from solvers.specs import parse_spec
 
 # A hunt's threads, and other processes beside it, change different entries of one document. The lock between
 # processes does for threads, too, but not every file system has it.

@@ -23,11 +23,12 @@ from difftest.triage.folder import READER, FindingFolder, Transcript
 from difftest.triage.kinds import Typed, kind_of
 from difftest.triage.store import update_finding
 from solvers.asking import ask
+from solvers.lookup import find_solver
 from solvers.registry import PROFILES
 from solvers.report_form import Kind as ReportKind
 from solvers.running.crash_places import stack_of
 from solvers.running.process import Limits, Run, run
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 _LIMITS = Limits(seconds=60.0, memory=4 << 30, output=1 << 20)
 _GDB = (

@@ -12,7 +12,7 @@ from difftest.triage.evidence import Evidence
 from smtlib.mentions import theories_in
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 def weigh(

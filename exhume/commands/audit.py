@@ -14,8 +14,8 @@ from difftest.audit import RuleAudit, Settings, audit
 from exhume.commands.options import Json, parse_duration
 from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
 from generator.rewriting.rules import read_rules, select_rules
+from solvers.lookup import independent_of
 from solvers.running.runner import Runner
-from solvers.specs import independent_of
 
 
 def audit_rules_command(

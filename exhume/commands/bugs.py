@@ -35,9 +35,10 @@ from exhume.commands.options import BenchmarkFolder, CorpusFile, Jobs, Json, Run
 from exhume.screens.console import out, print_json, print_text, progress, say, show_table
 from exhume.screens.interrupt import stop_on_interrupt
 from solvers.errors import UnknownSolver
-from solvers.registry import OLD_RELEASE
+from solvers.lookup import find_solver
+from solvers.registry import DISTRIBUTIONS, OLD_RELEASE
 from solvers.running.runner import Runner
-from solvers.specs import DISTRIBUTIONS, find_solver, parse_spec
+from solvers.specs import parse_spec
 
 Identity = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the bug, or the beginning of it; see 'exhume bugs list'.")

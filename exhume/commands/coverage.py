@@ -15,8 +15,8 @@ from difftest.regress import formulas_in
 from exhume.commands.options import Jobs, Json, OptionalCorpus, RunLimit
 from exhume.screens.console import out, print_json, progress, say
 from exhume.screens.interrupt import stop_on_interrupt
+from solvers.lookup import find_solver
 from solvers.sources import sources_of_program
-from solvers.specs import find_solver
 
 
 def coverage_command(

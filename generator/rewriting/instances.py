@@ -13,7 +13,8 @@ from generator.rewriting.script import InstanceText
 from smtlib import Sort, Term, check_script, read_script
 from smtlib.reader import SExp
 from smtlib.semantics import Value
-from solvers.specs import families_with_rules, find_solver
+from solvers.lookup import find_solver
+from solvers.solver import families_with_rules
 
 INSTANCES = 8
 """Instances of each rule for each width of bit-vectors."""

@@ -10,7 +10,7 @@ from solvers.discovery.scripts import Listing
 from solvers.discovery.words import words_of
 from solvers.running.runner import Runner
 from solvers.running.tasks import NoAnswer, TaskProcess
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _SECONDS = 30.0
 _PART = 2000

@@ -14,7 +14,7 @@ from solvers.discovery.scripts import Listing, open_listing
 from solvers.options import asked_options, option_table
 from solvers.registry import PROFILES
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 from solvers.tactics import read_tactic, tactic_names
 
 _UNKNOWN = re.compile(r"unknown (?:function|symbol) ")

@@ -17,7 +17,7 @@ from solvers.registry import PROFILES
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _LIMITS = Limits(seconds=30.0, output=64 << 20)
 _NO_COMMAND = re.compile(r"not a command|expected command|unknown command", re.I)

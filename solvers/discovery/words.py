@@ -13,7 +13,7 @@ from pathlib import Path
 
 from solvers.locating import installed_files
 from solvers.registry import PROFILES
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _STRING = re.compile(rb"[\n -~]+(?=\0)")
 # Names of C++ types and symbols, and source files.

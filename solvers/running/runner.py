@@ -10,7 +10,8 @@ from solvers.registry import PROFILES
 from solvers.running.outcomes import Outcome, Verdict, judge
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.script import Script
-from solvers.specs import Solver, is_asked, run_file
+from solvers.solver import Solver, run_file
+from solvers.specs import is_asked
 
 UNSUPPORTED = re.compile(r"^unsupported\b|option value cannot be modified after initialization", re.MULTILINE)
 """What a library says to a command that its program may know, and to an option that comes too late for it."""

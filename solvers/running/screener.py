@@ -14,7 +14,8 @@ from solvers.running.outcomes import Outcome, judge
 from solvers.running.process import Limits, Run, Supervisor
 from solvers.running.runner import UNSUPPORTED, Runner, engine_command
 from solvers.running.script import Script
-from solvers.specs import Solver, is_asked
+from solvers.solver import Solver
+from solvers.specs import is_asked
 
 # What these commands do may outlast (reset).
 _LASTING = frozenset({"set-option", "exit", "reset"})

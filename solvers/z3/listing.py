@@ -11,7 +11,7 @@ from base.files import put_text
 from solvers.discovery.scripts import Listing
 from solvers.running.process import Limits, Run, run
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # Terms of one script.
 _PART = 5000

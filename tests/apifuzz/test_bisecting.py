@@ -15,7 +15,7 @@ from apifuzz.trace import read_trace
 from difftest.errors import DifftestError
 from difftest.triage.bisect import bisect
 from difftest.triage.expectation import NotShown
-from solvers.specs import Solver
+from solvers.solver import Solver
 from tests.apifuzz.filing import file_finding, without_versions
 from tests.apifuzz.releases import GOES, RAISES, Plant, plant_releases
 

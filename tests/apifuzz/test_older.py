@@ -18,7 +18,7 @@ from difftest.triage import release_search
 from difftest.triage.evidence import Evidence
 from difftest.triage.kinds import State, Subject
 from solvers.errors import EnvironmentProblem
-from solvers.specs import Solver
+from solvers.solver import Solver
 from tests.apifuzz.filing import Programmed, file_finding, without_versions
 from tests.apifuzz.releases import GOES, RAISES, RELEASES, Plant, plant_releases
 

@@ -18,8 +18,9 @@ from corpus.query import find_query, run_query
 from corpus.store import Corpus
 from solvers.cvc5 import tasks as cvc5_tasks
 from solvers.errors import SolverMissing
+from solvers.lookup import find_solver
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 from solvers.z3 import tasks as z3_tasks
 from tests.sizes import size
 

@@ -19,7 +19,7 @@ from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import rewrite_report
 from difftest.triage.release_search import State, list_releases
 from generator.strategy import GeneratedTest
-from solvers.specs import find_solver
+from solvers.lookup import find_solver
 from tests.difftest.hunts import found_by
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"

@@ -15,9 +15,9 @@ import pytest
 from base.errors import ExhumeError
 from difftest.bugs.records import BUNDLED, Benchmark, Bug, Seen, write_records
 from difftest.bugs.shelf import Shelf
+from solvers.lookup import find_solver
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import find_solver
 from tests.difftest.test_experiments import rows_of, run, script
 from tests.releases import no_release
 from tests.smtlib.solving import ask_z3

@@ -30,8 +30,8 @@ from difftest.bugs.pairing import Case
 from difftest.bugs.records import BUNDLED, Benchmark, Bug, write_records
 from difftest.bugs.shelf import Shelf
 from difftest.errors import DifftestError
+from solvers.lookup import find_solver
 from solvers.running.runner import Runner
-from solvers.specs import find_solver
 from tests.difftest.bugs.planted import Planted, trigger
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release

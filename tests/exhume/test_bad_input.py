@@ -439,7 +439,7 @@ def test_a_solver_that_misbehaves_harms_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outcome, body = MISBEHAVING[name]
-    monkeypatch.setattr("solvers.specs._TRIVIAL_LIMITS", Limits(seconds=1.0))
+    monkeypatch.setattr("solvers.lookup._TRIVIAL_LIMITS", Limits(seconds=1.0))
     started = time.monotonic()
     formula = sorted(formulas.rglob("*.smt2"))[0]
     ended = exhume(

@@ -16,8 +16,8 @@ from corpus.importer import import_paths
 from corpus.store import Corpus
 from difftest.bugs.build import Store
 from difftest.bugs.records import BUGS, BUNDLED, Benchmark
+from solvers.lookup import find_solver
 from solvers.running.script import Script
-from solvers.specs import find_solver
 from tests.difftest.bugs.planted import TEXT, Planted
 from tests.exhume.conftest import Run
 

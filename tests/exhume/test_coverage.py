@@ -25,8 +25,8 @@ from difftest.directed.coverage import BadMap, CoverageMap, formula_key, formula
 from difftest.directed.direction import Difference, Direction
 from difftest.directed.gcov import RECORDED, BadCounts, ObjectFile, counts_in, read_counts
 from solvers.builds import Flavour
+from solvers.lookup import find_solver
 from solvers.sources import sources_of_program
-from solvers.specs import find_solver
 from tests.difftest.test_directed import tree
 from tests.once import made_once
 

@@ -11,7 +11,8 @@ import pytest
 
 from difftest import EnvironmentProblem, SolverMissing, UnknownSolver, find_solver, find_solvers, parse_spec
 from solvers.running.script import Script
-from solvers.specs import Solver, specs_by_kin
+from solvers.solver import Solver
+from solvers.specs import specs_by_kin
 
 ONE = Script(b"(check-sat)")
 TWO = Script(b"(check-sat)(check-sat)")

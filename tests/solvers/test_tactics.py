@@ -6,9 +6,9 @@ import random
 
 import pytest
 
+from solvers.lookup import find_solver
 from solvers.options import option_table
 from solvers.registry import PROFILES
-from solvers.specs import find_solver
 from solvers.tactics import print_tactic, random_row, read_tactic, shorter_rows, tactic_names
 
 

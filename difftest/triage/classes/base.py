@@ -16,7 +16,7 @@ from solvers.running.outcomes import Verdict
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 
 @dataclass(frozen=True, slots=True)

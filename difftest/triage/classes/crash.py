@@ -7,7 +7,7 @@ from difftest.triage.folder import FindingFolder
 from solvers.report_form import Kind
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import Verdict
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 _ABORT = "abort"
 _SIGNALS = {"SIGSEGV": "segmentation fault", "SIGABRT": _ABORT, "SIGFPE": "arithmetic exception"}

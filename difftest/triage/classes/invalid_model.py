@@ -8,7 +8,7 @@ from difftest.triage.evidence import Evidence, on_the_model, third_solvers, thos
 from difftest.triage.folder import FindingFolder
 from solvers.report_form import Kind
 from solvers.running.outcomes import Verdict
-from solvers.specs import Solver
+from solvers.solver import Solver
 
 # Other solvers that are run on a right model for a report about a solver that refutes it.
 _MOST_CONFIRMERS = 2

@@ -35,11 +35,12 @@ from difftest.triage.folder import FindingFolder
 from smtlib.commands import RECURSIVE
 from smtlib.mentions import theories_in
 from solvers.errors import SolverMissing
+from solvers.lookup import find_solver
 from solvers.registry import REFERENCES
 from solvers.report_form import Kind
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.script import Script
-from solvers.specs import Solver, find_solver
+from solvers.solver import Solver
 
 _MAX_SECONDS = 10.0
 _STRINGS = "UnicodeStrings"

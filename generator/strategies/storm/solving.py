@@ -16,8 +16,8 @@ from typing import Any
 
 from base.cache import cache_folder, keep_cached, load_cached
 from generator.errors import GenerationError
+from solvers.lookup import find_solver
 from solvers.running.tasks import NoAnswer, TaskProcess
-from solvers.specs import find_solver
 
 SECONDS = 2.0
 MEMORY = 3000 << 20

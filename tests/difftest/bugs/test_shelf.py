@@ -11,7 +11,7 @@ from difftest.bugs.shelf import Shelf, run_text
 from solvers import releases
 from solvers.errors import EnvironmentProblem, ReleaseNotFound, UnknownSolver
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 from tests.difftest.bugs.planted import TEXT, trigger
 
 Fake = Callable[..., Solver]

@@ -15,7 +15,7 @@ from difftest.bugs.reducing import reduce_bug
 from difftest.bugs.truth import find_truth
 from difftest.models.cross_check import CrossCheck
 from solvers.running.runner import Runner
-from solvers.specs import Solver
+from solvers.solver import Solver
 from tests.difftest.bugs.planted import TEXT, Planted, trigger
 
 Fake = Callable[..., Solver]

@@ -19,8 +19,8 @@ from generator.strategy import GeneratedTest
 from smtlib import BOOL, CheckedScript, check_script, read_script
 from smtlib.horn import read_clauses
 from smtlib.shapes import OBJECTIVES
+from solvers.lookup import find_solver
 from solvers.running.script import Script
-from solvers.specs import find_solver
 from tests.generator.small import formulas, seeds_of
 
 NAMES = ("optimise", "horn", "eliminate")

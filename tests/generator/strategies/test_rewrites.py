@@ -77,7 +77,7 @@ def test_operators_that_a_target_lacks_are_left_out(tmp_path: Path) -> None:
 def test_a_solver_that_prints_no_rules_is_one_clear_line(
     monkeypatch: pytest.MonkeyPatch, source: SeedSource
 ) -> None:
-    monkeypatch.setattr("solvers.specs.Solver.printed_rules", lambda self: "no rules")
+    monkeypatch.setattr("solvers.solver.Solver.printed_rules", lambda self: "no rules")
     printed_rules.cache_clear()
     with pytest.raises(GenerationError, match="prints no rewrite rules"):
         make_strategy("rewrites", None, StrategySettings(), source)
