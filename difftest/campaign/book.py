@@ -21,10 +21,10 @@ from difftest.campaign.events import (
     Event,
     FindingConfirmed,
 )
-from difftest.campaign.executor import Confirmation, ConfirmTask, Reduced, ReduceTask, TestName
 from difftest.campaign.modes import base_name
 from difftest.campaign.stored import FindingState, StoredCampaign
 from difftest.campaign.tally import Tally
+from difftest.campaign.tasks import Confirmation, ConfirmTask, Reduced, ReduceTask, TestName
 from difftest.errors import DifftestError
 from difftest.oracles.base import Candidate, names_in
 from difftest.triage.classes import class_of

@@ -33,7 +33,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from difftest.campaign.events import WorkerNotice
-from difftest.campaign.executor import Failure, Result, RunTask, Task
+from difftest.campaign.tasks import Failure, Result, RunTask, Task
 from difftest.errors import DifftestError
 from generator.strategy import Strategy
 from solvers.errors import EnvironmentProblem

@@ -13,9 +13,10 @@ from distributed import Worker, WorkerPlugin, get_worker
 from msgspec.structs import replace
 
 from base.errors import ExhumeError, described
-from difftest.campaign.executor import Done, Failure, OwnTests, RunTask, Task, TestName
-from difftest.campaign.executor import Worker as TaskWorker
 from difftest.campaign.schedule import make_test
+from difftest.campaign.tasks import Done, Failure, RunTask, Task, TestName
+from difftest.campaign.worker import OwnTests
+from difftest.campaign.worker import Worker as TaskWorker
 from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
 from solvers.lookup import find_solver

@@ -39,21 +39,7 @@ from difftest.campaign.events import (
     TestDone,
     WorkerNotice,
 )
-from difftest.campaign.executor import (
-    Confirmation,
-    ConfirmTask,
-    Done,
-    Executor,
-    Failure,
-    LocalExecutor,
-    Reduced,
-    ReduceTask,
-    Result,
-    RunResult,
-    RunTask,
-    Task,
-    TestName,
-)
+from difftest.campaign.executor import Executor, LocalExecutor
 from difftest.campaign.in_order import InOrder
 from difftest.campaign.merging import finish_merges
 from difftest.campaign.modes import DEFAULT_SHARE, ModeKind, Modes
@@ -63,6 +49,19 @@ from difftest.campaign.stages import DEFAULT_STAGES, Stage, Stages
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Again
 from difftest.campaign.tally import Tally
+from difftest.campaign.tasks import (
+    Confirmation,
+    ConfirmTask,
+    Done,
+    Failure,
+    Reduced,
+    ReduceTask,
+    Result,
+    RunResult,
+    RunTask,
+    Task,
+    TestName,
+)
 from difftest.campaign.turns import Turns
 from difftest.errors import DifftestError, InternalErrors
 from difftest.oracles import oracles_in_turn

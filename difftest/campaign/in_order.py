@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import deque
 
 from difftest.campaign.events import WorkerNotice
-from difftest.campaign.executor import Executor, Result, Task
+from difftest.campaign.executor import Executor
+from difftest.campaign.tasks import Result, Task
 
 
 class InOrder:

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field, replace
 
 from base.errors import described
 from difftest.campaign.bandit import Bandit, Cautious, Payments
-from difftest.campaign.executor import OwnTests, TestName
 from difftest.campaign.state import ranges
 from difftest.campaign.stored import ArmState, ArmWeights, StoredCampaign
+from difftest.campaign.tasks import TestName
+from difftest.campaign.worker import OwnTests
 from generator.strategy import ClassedStrategy, GeneratedTest, Strategy
 
 _ENDLESS = 1 << 40

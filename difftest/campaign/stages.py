@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.modes import for_test
 from difftest.campaign.pace import Pace
+from difftest.campaign.tasks import RunResult, RunTask, TestName
 from difftest.oracles import ORACLES, oracles_on, promises
 from difftest.oracles.base import Observation
 from solvers.running.outcomes import Outcome

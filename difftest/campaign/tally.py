@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 from difftest.campaign.events import PROCESSOR_TIME
-from difftest.campaign.executor import RunResult
 from difftest.campaign.refusals import first_words
 from difftest.campaign.stored import CROSSING, SPENT, Changes, FindingState, StoredCampaign
+from difftest.campaign.tasks import RunResult
 from difftest.triage.newness import ONLY_BASE_TESTS, REFUSED_TESTS
 from solvers.running.outcomes import Outcome
 

@@ -44,10 +44,10 @@ from difftest import (
     hunt,
 )
 from difftest.campaign import upgrading
-from difftest.campaign.executor import ConfirmTask, RunTask, TestName
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SettingsDiffer, read_campaign
+from difftest.campaign.tasks import ConfirmTask, RunTask, TestName
 from difftest.errors import InUse
 from difftest.triage.folder import read_document
 from difftest.triage.key import FoundKey, fold

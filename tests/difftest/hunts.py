@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from difftest import Candidate, Event, HuntFinished, HuntOptions, HuntSummary, Limits, Solver, Stage, hunt
-from difftest.campaign import executor
+from difftest.campaign import worker
 from difftest.oracles.base import Observation
 from difftest.triage.examine import examine
 from generator.strategy import GeneratedTest
@@ -45,11 +45,11 @@ def looked_at(
 
 def fail_on(monkeypatch: pytest.MonkeyPatch, has_bug: Callable[[str], bool], bug: Exception) -> None:
     """Let exhume raise ``bug`` when it looks at what solvers did on such a text."""
-    examine = executor.examine
+    examine = worker.examine
 
     def fail(seen: Observation, *rest: Any) -> Any:
         if has_bug(seen.text):
             raise bug
         return examine(seen, *rest)
 
-    monkeypatch.setattr(executor, "examine", fail)
+    monkeypatch.setattr(worker, "examine", fail)

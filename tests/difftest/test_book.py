@@ -11,10 +11,10 @@ import pytest
 from difftest import Limits, Outcome, find_solver
 from difftest.campaign.book import Book
 from difftest.campaign.events import DuplicateSeen, FindingConfirmed
-from difftest.campaign.executor import Confirmation, TestName
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, FindingState, read_campaign
 from difftest.campaign.tally import Tally
+from difftest.campaign.tasks import Confirmation, TestName
 from difftest.oracles.base import Candidate
 from difftest.triage.filing import FindingRecord
 from difftest.triage.key import FoundKey

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from difftest import EnvironmentProblem, Limits, ReleaseNotFound, UnknownSolver, find_solver
-from difftest.campaign.executor import Failure, LocalExecutor, Result, RunResult, RunTask, Task, TestName
+from difftest.campaign.executor import LocalExecutor
 from difftest.campaign.in_order import InOrder
+from difftest.campaign.tasks import Failure, Result, RunResult, RunTask, Task, TestName
 from difftest.oracles.base import Candidate
 from difftest.triage.keying import key_of
 from generator.strategy import GeneratedTest

@@ -27,10 +27,10 @@ from difftest import (  # noqa: E402
     hunt,
 )
 from difftest.campaign.dask_executor import DaskExecutor  # noqa: E402
-from difftest.campaign.executor import Result, RunResult, RunTask, TestName  # noqa: E402
 from difftest.campaign.schedule import Schedule  # noqa: E402
 from difftest.campaign.state import CampaignState  # noqa: E402
 from difftest.campaign.stored import read_campaign  # noqa: E402
+from difftest.campaign.tasks import Result, RunResult, RunTask, TestName  # noqa: E402
 from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
 from solvers.errors import EnvironmentProblem  # noqa: E402

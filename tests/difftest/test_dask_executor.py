@@ -19,9 +19,10 @@ from difftest.campaign import dask_executor
 from difftest.campaign.dask_executor import DaskExecutor
 from difftest.campaign.dask_worker import Unfit, _Workshop, pack
 from difftest.campaign.events import TestDone, WorkerNotice
-from difftest.campaign.executor import Failure, Result, RunResult, RunTask, Task, TestName, perform
 from difftest.campaign.schedule import Schedule
+from difftest.campaign.tasks import Failure, Result, RunResult, RunTask, Task, TestName
 from difftest.campaign.turns import Needs
+from difftest.campaign.worker import perform
 from generator.strategy import GeneratedTest, Strategy
 from solvers.errors import EnvironmentProblem
 from solvers.running.runner import Runner

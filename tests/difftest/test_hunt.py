@@ -44,11 +44,12 @@ from difftest import (
     hunt,
 )
 from difftest.campaign.events import INTERNAL_ERRORS
-from difftest.campaign.executor import LocalExecutor, Result, RunResult
+from difftest.campaign.executor import LocalExecutor
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import SPENT, Changes, read_campaign
 from difftest.campaign.tally import Tally
+from difftest.campaign.tasks import Result, RunResult
 from difftest.errors import InternalErrors
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
@@ -645,7 +646,7 @@ def test_a_test_for_none_of_the_solvers_is_not_the_last_one(honest: Solver, tmp_
     assert not any(arm.exhausted for arm in schedule.arms())
 
 
-@pytest.mark.parametrize("place", ["executor.settle", "book.write_finding"])
+@pytest.mark.parametrize("place", ["worker.settle", "book.write_finding"])
 def test_a_bug_while_a_candidate_is_confirmed_or_stored_costs_it_alone(
     fake: Fake, honest: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -690,7 +691,7 @@ def test_what_a_strategy_takes_and_gives_is_stored(make_test: Make, fake: Fake, 
 
 
 @pytest.mark.parametrize(
-    "place", ["difftest.campaign.book.write_finding", "difftest.campaign.executor.perform"]
+    "place", ["difftest.campaign.book.write_finding", "difftest.campaign.worker.perform"]
 )
 def test_a_full_disk_is_reported_with_where_it_is(
     make_test: Make,

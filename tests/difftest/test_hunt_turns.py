@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from difftest import HuntFinished, HuntOptions, find_solver, hunt
-from difftest.campaign.executor import ConfirmTask, Failure, Result, RunResult, RunTask, Task
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
+from difftest.campaign.tasks import ConfirmTask, Failure, Result, RunResult, RunTask, Task
 from difftest.oracles.base import Candidate
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest

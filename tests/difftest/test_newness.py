@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from difftest import Solver, find_solver
-from difftest.campaign.executor import ConfirmTask, RunTask, TestName, perform
 from difftest.campaign.modes import ModeKind, Modes, for_test
+from difftest.campaign.tasks import ConfirmTask, RunTask, TestName
+from difftest.campaign.worker import perform
 from difftest.oracles.base import Candidate, Observation
 from difftest.oracles.incompleteness import look
 from difftest.oracles.releases import older_pairs

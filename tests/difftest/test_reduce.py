@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import difftest.campaign.executor as executor
+import difftest.campaign.worker as working
 import difftest.triage.reduce as reduction_module
 from difftest import Limits, Solver, Stage, find_solver
+from difftest.campaign.tasks import Reduced, ReduceTask, TestName
 from difftest.models.refuting import is_refuted
 from difftest.oracles.base import Candidate
 from difftest.reduction._passes import Passes
@@ -232,7 +233,7 @@ def test_a_trial_of_a_quick_reduction_gets_a_part_of_its_time(
         given.append((confirmer.expected.seconds, seconds))
         return FoundKey(candidate.key, text, True)
 
-    monkeypatch.setattr(executor, "key_of", key)
+    monkeypatch.setattr(working, "key_of", key)
     crasher = shell_solver(tmp_path, "fake", CRASHER)
     folder = found_by(tmp_path, make_test(TEXT), crasher, stages=(Stage(5.0, 1.0),), reduction=2.0)
     took = json.loads((folder / "finding.json").read_text())["solvers"][0]["seconds"]
@@ -249,10 +250,10 @@ def test_a_finding_that_cannot_be_reduced_in_a_hunt_stays_as_it_is(
         raise raised
 
     raised = problem
-    monkeypatch.setattr(executor, "reduce", fail)
-    worker = executor.Worker([], Runner(), {})
-    task = executor.ReduceTask(executor.TestName("s", "", 0), tmp_path, Limits(1.0))
-    assert isinstance(worker.perform(task), executor.Reduced)
+    monkeypatch.setattr(working, "reduce", fail)
+    worker = working.Worker([], Runner(), {})
+    task = ReduceTask(TestName("s", "", 0), tmp_path, Limits(1.0))
+    assert isinstance(worker.perform(task), Reduced)
     raised = OSError(errno.ENOSPC, "")
     with pytest.raises(OSError):
         worker.perform(task)

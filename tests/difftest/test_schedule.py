@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from difftest.campaign.bandit import Bandit, Payments
-from difftest.campaign.executor import TestName
 from difftest.campaign.schedule import ListedTests, Schedule, handed_out
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import ArmState, Changes, read_campaign
+from difftest.campaign.tasks import TestName
 from difftest.triage.classes import class_of
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest

@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from difftest import DEFAULT_STAGES, HuntOptions, Limits, Outcome, Solver, Stage, Verdict, hunt
-from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.stages import Stages
+from difftest.campaign.tasks import RunResult, RunTask, TestName
 from difftest.oracles import slowdown
 from generator.strategy import GeneratedTest
 from tests.difftest.hunts import summary_of

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from difftest import Limits, Outcome
 from difftest.campaign import state as state_module
-from difftest.campaign.executor import RunResult, RunTask, TestName
 from difftest.campaign.state import CampaignState, ranges
 from difftest.campaign.stored import (
     FILE,
@@ -34,6 +33,7 @@ from difftest.campaign.stored import (
     read_campaign,
 )
 from difftest.campaign.tally import Tally
+from difftest.campaign.tasks import RunResult, RunTask, TestName
 from difftest.errors import BadOutput, InUse
 from solvers.running.outcomes import Verdict
 
