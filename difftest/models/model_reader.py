@@ -10,7 +10,7 @@ possible, ``NotCheckable`` is raised, with a cause that can be counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from difftest.models.algebraic import AlgebraicNumber, from_interval, from_root_object
@@ -88,6 +88,12 @@ def read_model(
     except RecursionError:
         raise NotCheckable("arrays made of functions are nested too deep") from None
     return reader.model
+
+
+def check_strings(tokens: Iterable[str]) -> None:
+    """NotCheckable if one of the printed tokens is a string with an escape that releases read differently."""
+    if any(token[0] == '"' and _OLD_ESCAPE.search(token) for token in tokens):
+        raise NotCheckable("a string with escapes that mean different things in different releases")
 
 
 def is_element(value: SExp) -> bool:
@@ -182,8 +188,7 @@ class _Reader:
         return None
 
     def _token(self, token: str) -> str:
-        if token[0] == '"' and _OLD_ESCAPE.search(token):
-            raise NotCheckable("a string with escapes that mean different things in different releases")
+        check_strings([token])
         if token in self.algebraic:
             self.needs.add(token)
         elif (match := _Z3_ELEMENT.match(token)) and match[1].strip("|") in self.bare_sorts:

@@ -16,13 +16,14 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TypeVar
 
-from difftest.models.model_reader import NotCheckable
+from difftest.models.model_reader import NotCheckable, check_strings
 from difftest.models.state import SILENCED, State
 from difftest.models.totalise import left_open, not_total, operators_in
 from smtlib.commands import print_command
 from smtlib.errors import ReadError
 from smtlib.printer import PLAIN, print_term
 from smtlib.reader import SExp, SExpList, read_sexps
+from smtlib.scanner import lexemes
 from smtlib.shapes import COMMANDS
 from smtlib.terms import Term, free_in, postorder
 from solvers.option_file import OptionTable
@@ -194,7 +195,7 @@ class Case:
 
     def printed(self, text: str, answer: str = "") -> list[SExp]:
         """What the solver prints on a script, after its ``answer`` if there has to be one. NotCheckable if
-        that is another one, or if the rest is an error or cannot be read.
+        that is another one, or if the rest is an error, cannot be read or means something else in a script.
         """
         printed = self.printed_after(answer, text) if answer else self.ask(text).lstrip()
         if len(printed) > _LONGEST:
@@ -206,6 +207,7 @@ class Case:
         is_error = any(isinstance(sexp, list) and sexp[:1] == ["error"] for sexp in found)
         if not found or found[0] in ANSWERS or is_error:
             raise NotCheckable("it prints an error, an answer or nothing")
+        check_strings(lexemes(printed))
         return found
 
     def printed_after(self, answer: str, text: str) -> str:
