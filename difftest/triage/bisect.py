@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from base.steps import Tick, nothing
-from difftest.triage.expectation import observe, read_formula
+from difftest.triage.expectation import observe_file, read_formula
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import kind_of, rewrite_report
 from difftest.triage.release_search import BisectReport, search, subject_of
@@ -33,7 +33,7 @@ def bisect(
         rewrite_report(target)
     else:
         text = read_formula(target)
-        subject = subject_of(text, target.name, observe(text, solvers))
+        subject = subject_of(text, target.name, observe_file(target, solvers))
         with tempfile.TemporaryDirectory(prefix="exhume-bisect-") as folder:
             report = search(Path(folder), subject, on_try=on_try)
     return report

@@ -160,6 +160,14 @@ def complaints_of(printed: str, decisive: str) -> set[str]:
     }
 
 
+def observe_file(file: Path, solvers: Sequence[Solver]) -> Expectation:
+    """What is wrong with ``solvers`` on a file, as :func:`observe` says; NotShown names the file."""
+    try:
+        return observe(read_formula(file), solvers)
+    except NotShown as problem:
+        raise NotShown(f"{file}: {problem}") from problem
+
+
 def observe(text: str, solvers: Sequence[Solver], seconds: float = 10.0) -> Expectation:
     """What is wrong with ``solvers`` on ``text``, the gravest first; NotShown if nothing is."""
     script = Script.of(text)

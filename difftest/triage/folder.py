@@ -118,8 +118,14 @@ def read_document(folder: Path) -> dict[str, Any]:
     """The ``finding.json`` of a finding, as the newest version has it; DifftestError if the folder holds none
     that can be read.
     """
+    file = folder / DOCUMENT
+    if folder.is_dir() and not file.exists():
+        raise DifftestError(
+            f"{folder}: no finding can be read there: it has no {DOCUMENT}; name the folder of a finding,"
+            " such as DIR/findings/crash-0af4576310b1"
+        )
     try:
-        data = json.loads((folder / DOCUMENT).read_text("utf-8"))
+        data = json.loads(file.read_text("utf-8"))
         if data.get("format", 1) > FORMAT:
             raise ValueError(f"it is of format {data['format']}, this exhume reads up to {FORMAT}")
         if "format" not in data:

@@ -23,7 +23,7 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.conclusions import conclude
 from difftest.triage.confirm import Confirmer
 from difftest.triage.evidence import WITH_MODEL
-from difftest.triage.expectation import expectation_of_finding, hurried, observe, read_formula
+from difftest.triage.expectation import expectation_of_finding, hurried, observe_file, read_formula
 from difftest.triage.folder import ORIGINAL, REDUCED, FindingFolder, read_document
 from difftest.triage.options import options_of, with_needed_options
 from difftest.triage.store import ending, update_finding
@@ -112,7 +112,7 @@ def reduce(
     """
     source = target / ORIGINAL if target.is_dir() else target
     text = read_formula(source)
-    expected = expectation_of_finding(target) if target.is_dir() else _observed(text, solvers, tries or 1)
+    expected = expectation_of_finding(target) if target.is_dir() else _observed(source, solvers, tries or 1)
     expected = replace(expected, tries=tries or expected.tries)
     if within is not None:
         expected = hurried(expected)
@@ -176,13 +176,13 @@ def _save(result: Path, text: str) -> None:
         put_text(result, text)
 
 
-def _observed(text: str, solvers: Sequence[Solver], tries: int) -> Expectation:
-    """What is wrong with ``solvers`` on ``text``, seen in one of ``tries`` runs."""
+def _observed(file: Path, solvers: Sequence[Solver], tries: int) -> Expectation:
+    """What is wrong with ``solvers`` on a file, seen in one of ``tries`` runs."""
     for _ in range(tries - 1):
         with contextlib.suppress(NotShown):
-            return observe(text, solvers)
+            return observe_file(file, solvers)
     try:
-        return observe(text, solvers)
+        return observe_file(file, solvers)
     except NotShown as problem:
         raise NotShown(f"{problem}{_hint(tries)}") from problem
 

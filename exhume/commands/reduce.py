@@ -280,7 +280,7 @@ def _bisect(target: Path, again: bool, quiet: bool) -> dict[str, Any]:
         others = split(target, report, again=again, on_try=tick)
     if others.compared and not quiet:
         new = ", ".join(path.name for path in others.findings) or "none"
-        out.print(f"{others.compared} duplicates compared; findings with another cause: {new}")
+        out.print(f"{counted(others.compared, 'duplicate')} compared; findings with another cause: {new}")
     return report.to_json() | {"same_key": others.to_json()}
 
 

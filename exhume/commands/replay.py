@@ -210,7 +210,8 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
         found = FoundFiles(paths, lambda seen: tick(seen, 0))
     if not found.files:
         skipped = str(found)
-        raise typer.BadParameter(f"no .smt2 file found{skipped and f' ({skipped})'}")
+        places = ", ".join(map(str, paths))
+        raise typer.BadParameter(f"no .smt2 file found in {places}{skipped and f' ({skipped})'}")
     return found
 
 

@@ -179,8 +179,8 @@ def _mark(
     """Note in a ledger what became of a finding, by the beginning of its id or its folder's name."""
     named = [r for r in found if identity and (r.id.startswith(identity) or r.path.name == identity)]
     if len(named) != 1:
-        many = "is the beginning of several ids" if named else "is no finding there"
-        raise typer.BadParameter(f"--mark {identity}: {many}; see exhume triage DIR --json")
+        many = "several ids begin with it" if named else "no finding has this id"
+        raise typer.BadParameter(f"--mark {identity}: {many}; see the column folder of exhume triage")
     if became in (Became.DUPLICATE, Became.FIXED) and not at:
         what = "the release that fixed it" if became is Became.FIXED else "the issue"
         raise typer.BadParameter(f"--as {became}: name {what} with --at")

@@ -245,7 +245,7 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
     (tmp_path / "none").mkdir()
     ended = exhume("replay", tmp_path / "none", "--solver", yes)
     assert ended.code == 2
-    assert "no .smt2 file found" in ended.err
+    assert f"no .smt2 file found in {tmp_path / 'none'}" in ended.err
 
 
 def test_files_given_to_a_hunt_are_sent_to_replay(exhume: Any) -> None:

@@ -62,7 +62,7 @@ def test_all_findings_are_reduced_and_what_cannot_be_bisected_is_said(
     assert (ended.code, "1 not: a command line has no releases" in ended.err) == (0, True)
     assert "--solver" in exhume("bisect", triggers / "1.smt2").err
     nothing = exhume("bisect", triggers / "1.smt2", "--solver", "z3")
-    assert (nothing.code, "nothing is wrong" in nothing.said) == (2, True)
+    assert (nothing.code, f"{triggers / '1.smt2'}: nothing is wrong" in nothing.said) == (2, True)
 
 
 def test_a_finding_that_cannot_be_reduced_is_counted_and_one_document_lists_all(

@@ -47,8 +47,8 @@ def test_a_mark_with_names_is_one_of_the_cause(exhume: Any, place: Path) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--mark", "zzz"), "is no finding there"),
-        (("--mark", "0"), "is the beginning of several ids"),
+        (("--mark", "zzz"), "--mark zzz: no finding has this id"),
+        (("--mark", "0"), "--mark 0: several ids begin with it"),
         (("--mark", f"{1:012x}", "--as", "fixed"), "name the release that fixed it with --at"),
         (("--mark", f"{1:012x}", "--as", "lost"), "'lost' is not one of"),
         (("--mark", f"{1:012x}", "--names", "op1,op2"), "does not mention all of op1, op2"),

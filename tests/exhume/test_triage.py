@@ -69,13 +69,13 @@ def test_a_finding_says_its_solvers_itself(exhume: Any, tmp_path: Path, crasher:
     assert exhume("reduce", tmp_path, "--solver", crasher).code == 2
     ended = exhume("reduce", tmp_path)
     assert ended.code == 2
-    assert "no finding can be read" in ended.said
+    assert f"{tmp_path}: no finding can be read there: it has no finding.json; name the folder" in ended.said
 
 
 def test_a_file_needs_solvers_and_something_wrong(exhume: Any, formula: Path) -> None:
     assert exhume("reduce", formula).code == 2
     ended = exhume("reduce", formula, "--solver", "z3")
-    assert (ended.code, "nothing is wrong" in ended.said) == (2, True)
+    assert (ended.code, f"{formula}: nothing is wrong" in ended.said) == (2, True)
 
 
 def test_bisect_wants_a_finding_of_a_release(exhume: Any, tmp_path: Path) -> None:
