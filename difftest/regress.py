@@ -133,6 +133,8 @@ def regression_campaign(
     Raises an ExhumeError where a solver, the corpus or the folder cannot be used.
     """
     new, base = (parse_spec(spec) for spec in settings.solver)
+    if new.name == base.name:
+        raise DifftestError(f"--base and --new are both called {new.name!r}: name two builds")
     families = {spec.family for spec in (new, base)}
     if families <= PROFILES.keys() and new.kin != base.kin:
         raise DifftestError(f"--base {base.text} and --new {new.text} are different solvers")

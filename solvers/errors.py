@@ -27,11 +27,17 @@ class SolverMissing(EnvironmentProblem):
     """The solver is known, but its executable or wheel is not installed."""
 
 
+_MOST_NAMED = 12
+"""How many releases an error names: the newest."""
+
+
 class ReleaseNotFound(EnvironmentProblem):
     """The package index has no such release, or none for this machine and Python version."""
 
     def __init__(self, distribution: str, version: str, offered: tuple[str, ...] = ()) -> None:
-        some = f" Available: {', '.join(offered[-12:])}." if offered else ""
+        left_out = len(offered) - _MOST_NAMED
+        ones = f"The newest {_MOST_NAMED} of {len(offered)} that it has" if left_out > 0 else "Available"
+        some = f" {ones}: {', '.join(offered[-_MOST_NAMED:])}." if offered else ""
         super().__init__(f"the package index has no {distribution}=={version} for this machine.{some}")
         self.distribution = distribution
         self.version = version

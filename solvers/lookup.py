@@ -57,7 +57,7 @@ def find_solvers(specs: Iterable[str], texts: bool = False) -> list[Solver]:
     seen: set[str] = set()
     for solver in solvers:
         if solver.name in seen:
-            raise UnknownSolver(solver.spec, f"two solvers are called {solver.name!r}")
+            raise UnknownSolver(solver.spec, f"two solvers are called {solver.name!r}: use different names")
         seen.add(solver.name)
         if texts and solver.family not in PROFILES:
             _try_program(solver)

@@ -67,6 +67,11 @@ def test_a_release_that_is_not_there_is_reported_with_those_that_are(index: Path
     assert not list((releases.cache_folder() / "wheels").glob("z3*"))
 
 
+def test_of_many_releases_the_newest_are_named() -> None:
+    said = str(ReleaseNotFound("z3-solver", "9.9", tuple(f"4.{minor}.0" for minor in range(20))))
+    assert "The newest 12 of 20 that it has: 4.8.0, 4.9.0" in said and said.endswith("4.19.0.")
+
+
 def test_pip_that_fails_otherwise_is_reported_with_its_last_words(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,8 @@ def test_specs_are_taken_apart() -> None:
         ("name=", "no command line"),
         ("name='open", "cannot be read"),
         ("a/b=cmd", "the name before"),
+        ("z3[smt.arith.solver=2", "the ']' after its options is missing"),
+        ("z3[model_validate", "the ']' after its options is missing"),
         ("a+z3=cmd", "the name before"),
     ],
 )
