@@ -63,7 +63,10 @@ class PipeEngine(TextEngine):
         except UnknownSolver as error:
             raise EngineMissing(str(error)) from error
         if not spec.command:  # of name==version
-            raise _missing(name, command, "there is no program")
+            raise EngineMissing(
+                f"{name}={command}: API fuzzing takes no releases; name an installed solver, or a program,"
+                f" as in {name}-old=COMMAND"
+            )
         self._argv = spec.command
         super().__init__((spec.kin,))
         self.name = name.strip()

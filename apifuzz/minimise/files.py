@@ -38,6 +38,10 @@ class TraceFile:
         """The trace in a file, or in the folder of a finding. Raises TraceError."""
         folder = path if path.is_dir() else None
         file = path / TRACE if folder else path
+        if folder and not file.exists():
+            raise TraceError(
+                f"{path}: no {TRACE} there: name a trace, or the folder of a finding of API fuzzing"
+            )
         try:
             return cls(load_trace(file), file, folder)
         except OSError as problem:
