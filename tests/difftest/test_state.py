@@ -90,6 +90,12 @@ def test_counts_add_up_over_runs_and_what_is_handed_out_is_replaced(tmp_path: Pa
     assert seen.seconds == 3.0
 
 
+def test_a_switch_that_differs_is_named_as_an_option(tmp_path: Path) -> None:
+    CampaignState.open(tmp_path, {"bandit": True}).close()
+    with pytest.raises(SettingsDiffer, match="started with --bandit, not --no-bandit; use the same"):
+        CampaignState.open(tmp_path, {"bandit": False})
+
+
 def test_other_settings_are_one_clear_line(tmp_path: Path) -> None:
     CampaignState.open(tmp_path, {"seed": 1, "solvers": ["z3"]}).close()
     with pytest.raises(SettingsDiffer, match=r"started with seed 1, not seed 2; use the same") as caught:
