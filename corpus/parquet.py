@@ -87,6 +87,11 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of an exported folder. Raises CorpusError if it is missing or newer."""
+    if folder.is_dir() and not (folder / _MANIFEST).exists():
+        raise CorpusError(
+            f"{folder} is not an exported corpus: it has no {_MANIFEST}; name the --out folder of"
+            " 'exhume corpus export'"
+        )
     try:
         said = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         if said["format"] != FORMAT:

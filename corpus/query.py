@@ -364,7 +364,8 @@ def write_result(result: Result, path: Path | str, form: Format = "parquet") -> 
             else:
                 draft.write_text("".join(formatted(result, form)), encoding="utf-8")
     except (duckdb.Error, OSError) as error:
-        raise QueryError(f"cannot write {path}: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise QueryError(f"cannot write {path}: {why}") from error
 
 
 def _write_parquet(result: Result, path: Path) -> None:

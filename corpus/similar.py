@@ -59,7 +59,10 @@ def similar_to_file(corpus: Corpus, file: Path, limit: int = 10, least: float = 
         text = decode(data)
     except UnicodeError as error:
         raise QueryError(f"cannot read {file}: {error}") from error
-    return similar_to(corpus, text, limit, least)
+    try:
+        return similar_to(corpus, text, limit, least)
+    except QueryError as error:
+        raise QueryError(f"{file}: {error}") from error
 
 
 def similar_to_formula(corpus: Corpus, ident: int, limit: int = 10, least: float = 0.0) -> list[Similar]:

@@ -77,7 +77,8 @@ def test_nothing_is_written_over(tmp_path: Path, path: Path) -> None:
 def test_what_is_no_export_is_reported(tmp_path: Path, manifest: str | None) -> None:
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
-    with pytest.raises(CorpusError, match="not an exported corpus"):
+    why = ".*" if manifest else "it has no manifest.json; name the --out folder of 'exhume corpus export'"
+    with pytest.raises(CorpusError, match=f"not an exported corpus: {why}"):
         import_parquet(tmp_path, tmp_path / "c")
     assert not (tmp_path / "c").exists()
 

@@ -118,6 +118,9 @@ def test_files_that_cannot_be_read_are_reported(path: Path, tmp_path: Path) -> N
         (tmp_path / "latin.smt2").write_bytes(b"(assert |\xf6|)")
         with pytest.raises(QueryError, match="not utf-8 text"):
             similar_to_file(corpus, tmp_path / "latin.smt2")
+        (tmp_path / "cut.smt2").write_text("(assert (")
+        with pytest.raises(QueryError, match=f"^{tmp_path}/cut.smt2: the formula cannot be read"):
+            similar_to_file(corpus, tmp_path / "cut.smt2")
 
 
 def test_a_file_in_utf_16_is_read_as_import_reads_it(path: Path, tmp_path: Path) -> None:
