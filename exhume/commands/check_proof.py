@@ -12,12 +12,14 @@ import typer
 
 from base.errors import Exit
 from difftest import Limits, Solver, find_solver
+from difftest.campaign.refusals import first_words
 from difftest.oracles.base import Observation
 from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
 from difftest.proofs.check import OUTCOMES, ProofCheck
 from difftest.triage.expectation import read_formula
 from exhume.commands.options import Json, RunLimit, parse_duration
 from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
+from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 
@@ -71,13 +73,23 @@ def checked_proof(
     text, limits = read_formula(file), Limits(seconds=seconds)
     verdict = runner.judge(own, Script.of(text), limits)
     if "unsat" not in verdict.answers:
-        return f"no proof: {own.name} says {' '.join(map(str, verdict.answers)) or verdict.outcome}"
+        return f"no proof: {own.name} {_said(verdict)}"
     seen = Observation(text, [own], {own.name: verdict})
     probe = ProofProbe(RELATION, seen, runner, limits, per_proof, tuple(others))
     probe.run()
     if not probe.checks:
         return f"no proof: {next(iter(probe.tried), 'the script or its options cannot be used')}"
     return probe.checks[0]
+
+
+def _said(verdict: Verdict) -> str:
+    """What a solver answered, or why it did not: ``says sat``, ``refused: ...``."""
+    if any(verdict.answers):
+        return f"says {' '.join(map(str, filter(None, verdict.answers)))}"
+    if verdict.outcome == Outcome.OK:
+        return "gives no answer: the script has no check-sat"
+    reason = f": {first_words(verdict.detail)}" if verdict.outcome == Outcome.REFUSED else ""
+    return f"{verdict.outcome}{reason}"
 
 
 def document_of(found: ProofCheck | str) -> dict[str, object]:

@@ -13,13 +13,17 @@ UNSAT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 3))(assert (< x 2))
 def test_proofs_of_files_are_checked(exhume: Run, tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(UNSAT)
     (tmp_path / "b.smt2").write_text(UNSAT.replace("< x 2", "< x 9"))
-    files = [str(tmp_path / "a.smt2"), str(tmp_path / "b.smt2")]
+    (tmp_path / "c.smt2").write_text("(assert (")
+    (tmp_path / "d.smt2").write_text("(assert true)")
+    files = [str(tmp_path / f"{name}.smt2") for name in "abcd"]
     done = exhume("check-proof", *files, "--solver", "cvc5", "--json")
     assert done.code == 0, done.err
-    first, second = json.loads(done.out)
+    first, second, third, fourth = json.loads(done.out)
     assert first["rules"]["assume"] == {"held": 2}
     assert first["faults"] == []
     assert second["problem"] == "no proof: cvc5 says sat"
+    assert third["problem"].startswith("no proof: cvc5 refused: ") and "Parse Error" in third["problem"]
+    assert fourth["problem"] == "no proof: cvc5 gives no answer: the script has no check-sat"
     shown = exhume("check-proof", files[0], "--solver", "cvc5", "--checker", "z3", "--time", "30s").out
     assert "not expressible" in shown
     assert "a.smt2: " in shown
