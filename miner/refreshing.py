@@ -175,10 +175,11 @@ class RefreshReport:
     def summary(self) -> str:
         """The report in one line."""
         line = (
-            f"{self.new_issues} new issues, {self.new_formulas} new formulas,"
-            f" {self.new_skeletons} new skeletons;"
+            f"{counted(self.new_issues, 'new issue')}, {counted(self.new_formulas, 'new formula')},"
+            f" {counted(self.new_skeletons, 'new skeleton')};"
             f" rules: {self.rules_gained} gained, {self.rules_lost} lost, {self.rules} now"
-            f" ({len(self.trackers)} trackers, {self.requests} requests, {self.seconds:.1f} s)"
+            f" ({counted(len(self.trackers), 'tracker')}, {counted(self.requests, 'request')},"
+            f" {self.seconds:.1f} s)"
         )
         return line if not self.problems else f"{line}; {counted(len(self.problems), 'problem')}"
 

@@ -136,7 +136,8 @@ class _Results:
         try:
             reports = work()
         except MinerError as error:
-            self.problems.append(f"{name}: {error}")
+            said = str(error)
+            self.problems.append(said if said.startswith(name) else f"{name}: {said}")
             self.code = max(self.code, error.exit_code)
             return
         self.reports += reports
@@ -171,9 +172,11 @@ def _show_mined(reports: list[TrackerReport], problems: list[str], corpus: Path,
 
 def _line_of(report: TrackerReport) -> str:
     parts = [
-        f"{report.tracker}: {report.new_issues} new issues, {report.new_formulas} new formulas"
-        f" ({report.issues_seen} issues listed, {report.issues_read} read, {report.issues_stored} stored;"
-        f" {report.requests} requests)"
+        f"{report.tracker}: {counted(report.new_issues, 'new issue')},"
+        f" {counted(report.new_formulas, 'new formula')}"
+        f" ({counted(report.issues_seen, 'issue')} listed, {report.issues_read} read,"
+        f" {report.issues_stored} stored;"
+        f" {counted(report.requests, 'request')})"
     ]
     if report.attachments:
         parts.append(counted(report.attachments, "attachment"))

@@ -15,7 +15,7 @@ from corpus.records import Tracker
 from corpus.store import Corpus
 from exhume.cli import run
 from miner.errors import BadInput
-from miner.refreshing import parse_date, read_config
+from miner.refreshing import RefreshReport, parse_date, read_config
 from tests.miner.github_server import FakeGitHub, FakeTracker, Fault, serving
 from tests.miner.mining_help import contents
 
@@ -60,6 +60,12 @@ def test_a_refresh_mines_and_learns_and_says_so_in_one_line(
     assert said["rules"] > 0
     assert said["requests"] == 6
     assert contents(config.parent / "c.duckdb") == before
+
+
+def test_one_of_a_thing_is_not_many() -> None:
+    line = RefreshReport(new_issues=1, new_formulas=2, new_skeletons=1, requests=1).summary()
+    assert line.startswith("1 new issue, 2 new formulas, 1 new skeleton;")
+    assert "(0 trackers, 1 request, " in line
 
 
 @pytest.mark.thorough
