@@ -184,6 +184,9 @@ def list_command(
         and (fixed_after is None or not _is_fixed_by(bug, fixed_after))
         and families <= {bug.solver}
     ]
+    if not rows:
+        _say_unknown("solver", solver, {bug.solver for bug in benchmark.bugs.values()})
+        _say_unknown("class", finding_class, {bug.finding_class for bug in benchmark.bugs.values()})
     if json:
         print_json([_row(bug) for bug in rows])
         return
@@ -193,6 +196,12 @@ def list_command(
     ]
     show_table(["id", "class", "last bad", "first good", "origin", ""], table)
     out.print(counted(len(rows), "bug"))
+
+
+def _say_unknown(what: str, given: str | None, known: set[str]) -> None:
+    """A line if no bug of the benchmark has the ``given`` solver or class: it may be misspelt."""
+    if given is not None and given not in known:
+        say(f"no bug has the {what} {given!r}; there are {', '.join(sorted(known))}")
 
 
 def _release(text: str) -> tuple[str, str]:
@@ -364,7 +373,9 @@ def score_command(
         str,
         typer.Option("--against", metavar="SPEC", help=f"Release whose bugs count, such as {OLD_RELEASE}."),
     ],
-    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="New folder.")],
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="New folder, or that of the score to resume.")
+    ],
     duration: Annotated[
         str,
         typer.Option(

@@ -99,6 +99,13 @@ def test_bad_input_is_one_line(
     assert (done.code, said in done.said) == (2, True), done.err
 
 
+@pytest.mark.parametrize(("option", "given"), [("--solver", "z4"), ("--class", "crsh")])
+def test_a_list_says_which_name_no_bug_has(exhume: Run, option: str, given: str) -> None:
+    done = exhume("bugs", "list", option, given)
+    assert done.code == 0
+    assert f"no bug has the {option[2:]} '{given}'; there are " in done.err
+
+
 def test_a_family_without_releases_is_refused(exhume: Run, corpus: Path, tmp_path: Path) -> None:
     done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "x", "--solver", "nothing")
     assert (done.code, "'nothing' has no releases" in done.err) == (2, True)
