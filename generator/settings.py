@@ -27,7 +27,9 @@ class Setting:
         """The value that ``text`` stands for. Raises :class:`GenerationError`."""
         if isinstance(self.default, str):
             if self.choices and text not in self.choices:
-                raise GenerationError(f"--set {self.name}={text}: must be one of {', '.join(self.choices)}")
+                raise GenerationError(
+                    f"--set {self.name}={text}: must be one of {', '.join(map(repr, self.choices))}"
+                )
             return text
         kind = type(self.default)
         try:

@@ -43,7 +43,7 @@ from solvers.registry import REFERENCES
 
 def generate_command(
     out_folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Output folder; must be new or empty.")
+        Path, typer.Option("--out", metavar="DIR", help="Output folder: new, empty, or with the same batch.")
     ],
     corpus: OptionalCorpus = None,
     count: Annotated[int, typer.Option(help="Number of tests.", min=1)] = 1000,

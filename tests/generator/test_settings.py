@@ -33,7 +33,7 @@ def test_values_have_the_type_of_their_default() -> None:
         ("chain=0", "--set chain=0: must be a whole number from 1 to 100"),
         ("chain=1.5", "--set chain=1.5: must be a whole number from 1 to 100"),
         ("share=nan", "--set share=nan: must be a number from 0 to 1"),
-        ("mode=x", "--set mode=x: must be one of both, none"),
+        ("mode=x", "--set mode=x: must be one of 'both', 'none'"),
     ],
 )
 def test_what_does_not_fit_is_one_clear_line(pair: str, message: str) -> None:
