@@ -192,6 +192,10 @@ class SeedSource(Sequence[Seed]):
         """The seed with this number among those with an answer. Raises :class:`SeedSkipped`."""
         return self[self._by_answer[answer][number]]
 
+    def digest(self, index: int) -> str:
+        """The SHA-256 of a seed's text, by which trusted answers are stored."""
+        return self._entries[index].digest
+
     def count(self, answer: Answer | None = None) -> int:
         """How many seeds there are, or how many with this answer."""
         return len(self._by_answer[answer])
