@@ -168,15 +168,15 @@ create table formula (
     pushes integer,                     -- push and pop commands
     quantifiers integer,                -- binders among its terms
     terms integer,                      -- distinct terms below its assertions
-    theories varchar[],                 -- Ints, BitVectors, ... of its operators, sorted
+    theories varchar[],                 -- Ints, FixedSizeBitVectors, ... of its operators, sorted
     operators varchar[],                -- its theory operators and connectives, sorted
     command_line varchar,               -- of the failing run, else of the first
-    solver varchar,                     -- that this run is of
+    solver varchar,                     -- of this run
     solver_version varchar,             -- version or commit
     expected varchar,                   -- correct answers according to the issue: sat, or unsat sat
     bug_class varchar,                  -- of its issue
     near_duplicate_of integer,          -- another formula of the same issue that this one is a form of
-    superseded_by integer,              -- the formula that took its place; such rows count no more
+    superseded_by integer,              -- the formula that took its place; such rows no longer count
     decomposed boolean not null,        -- its assertions are in the table assertion
     script_text_id integer,             -- the whole script: text_id has what learning uses
     actual varchar,                     -- answers of the failing run: unsat, or sat unsat
@@ -211,7 +211,7 @@ create table solver (
     unique (spec, version)
 );
 
--- Whether a solver takes a formula (sort check only, nothing solved).
+-- Whether a solver accepts a formula (sort check only, nothing solved).
 create table acceptance (
     formula_id integer not null,
     solver_id integer not null,
@@ -249,7 +249,7 @@ create table signature (
     coarse boolean not null,            -- without widths and formats
     text varchar not null,              -- (> const_Real var_Real)
     operator varchar not null,          -- its head; empty for a single symbol
-    coarse_id integer,                  -- of a fine one: its coarse form
+    coarse_id integer,                  -- of a full one: its coarse form
     atoms integer not null,             -- distinct atoms that have it
     formulas integer not null,          -- formulas (transactions) that it occurs in
     unique (coarse, text)
@@ -272,13 +272,13 @@ create table atom (
     formulas integer not null           -- in how many formulas
 );
 
--- One assertion that is well sorted, be the rest of its formula so or not.
+-- One well-sorted assertion, even if the rest of its formula is not well sorted.
 create table assertion (
     id integer primary key,
     formula_id integer not null,
     position integer not null,          -- from 0
     skeleton_id integer,                -- null: skipped
-    skipped varchar,                    -- why it, or some of its atoms, were not taken
+    skipped varchar,                    -- why it, or some of its atoms, were skipped
     unique (formula_id, position)
 );
 

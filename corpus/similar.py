@@ -79,7 +79,7 @@ def similar_to_formula(corpus: Corpus, ident: int, limit: int = 10, least: float
 def similar_to(corpus: Corpus, text: str, limit: int = 10, least: float = 0.0) -> list[Similar]:
     """The ``limit`` formulas of ``corpus`` nearest to ``text``, nearest first.
 
-    Likeness is the Jaccard index of the fine and coarse signatures, weighted by rarity:
+    Likeness is the Jaccard index of the full and coarse signatures, weighted by rarity:
     ``ln(1 + formulas / formulas that have it)``. A signature that the corpus does not have weighs as much as
     one that a single formula has. Formulas without a common signature are left out.
     """
