@@ -34,8 +34,10 @@ from typer import BadParameter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from _common import ROOT, packaged, run_main  # noqa: F401 (for the experiments)
-from _common import parser_of as plain_parser
+from _common import ROOT
+from _common import packaged as packaged
+from _common import parser_of as _plain_parser
+from _common import run_main as run_main
 
 from base.files import new_file, put_json
 from base.locks import lock_folder, locked
@@ -55,6 +57,7 @@ from exhume.pages.rendering import write_html
 from exhume.screens.console import say
 from exhume.screens.interrupt import stop_on_interrupt
 
+plain_parser = _plain_parser
 EXHUME = (
     sys.executable,
     "-c",
