@@ -16,7 +16,7 @@ _MASKS = (
     (re.compile(r"\b[a-z-]+-[0-9a-f]{12}\b"), "FINDING"),
     (re.compile(rf"(?<![\w#]){_NUMBER}(?!\w)"), "#"),
     (re.compile(r"# of #"), "#"),
-    (re.compile(r"# (\w{3,})s\b"), r"# \1"),
+    (re.compile(r"# ((?:new )?\w{3,})s\b"), r"# \1"),
 )
 _VALUE = re.compile(rf"{_NUMBER}(?: to {_NUMBER})?|e-\d+")
 _GAP = re.compile(r"\s{2,}")
