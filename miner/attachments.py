@@ -135,7 +135,8 @@ class Downloader:
                         return _record(200, data)
                     return _record(status, why=why) if status in GONE else None
             if attempt + 1 < tries:
-                self._wait(f"an attachment cannot be fetched: {why}", 2.0 ** (2 * attempt))
+                tried = f"attempt {attempt + 1} of {tries}"
+                self._wait(f"an attachment cannot be fetched: {why} ({tried})", 2.0 ** (2 * attempt))
         self.is_down = True
         return None
 

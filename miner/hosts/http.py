@@ -203,7 +203,9 @@ class Client:
                 failure = answer
             tried += 1
             if tried < tries:
-                self._wait(failure, min(_LONGEST_BACKOFF, 2.0 ** (tried - 1)))
+                self._wait(
+                    f"{failure} (attempt {tried} of {tries})", min(_LONGEST_BACKOFF, 2.0 ** (tried - 1))
+                )
         raise Unreachable(
             f"{self.api_url} does not answer {path}: {failure} ({counted(tried, 'attempt')});"
             " earlier answers are stored, repeat the command to resume"
