@@ -49,7 +49,8 @@ def test_silence_is_waited_out(hub: FakeGitHub) -> None:
     hub.faults = [Fault("silent")]
     client, _, said = client_of(hub.url, timeout=1)
     assert client.get(REPOSITORY).status == 200
-    assert [waiting.why for waiting in said] == [f"the server does not answer in time (attempt 1 of {client.tries})"]
+    why = f"the server does not answer in time (attempt 1 of {client.tries})"
+    assert [waiting.why for waiting in said] == [why]
 
 
 def test_a_server_that_never_answers_is_given_up(hub: FakeGitHub) -> None:
