@@ -33,7 +33,7 @@ def bisect(
         rewrite_report(target)
     else:
         text = read_formula(target)
-        subject = subject_of(text, target.name, observe_file(target, solvers))
+        subject = subject_of(text, target.name, observe_file(target, text, solvers))
         with tempfile.TemporaryDirectory(prefix="exhume-bisect-") as folder:
             report = search(Path(folder), subject, on_try=on_try)
     return report

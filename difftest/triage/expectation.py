@@ -160,10 +160,12 @@ def complaints_of(printed: str, decisive: str) -> set[str]:
     }
 
 
-def observe_file(file: Path, solvers: Sequence[Solver]) -> Expectation:
-    """What is wrong with ``solvers`` on a file, as :func:`observe` says; NotShown names the file."""
+def observe_file(file: Path, text: str, solvers: Sequence[Solver]) -> Expectation:
+    """What is wrong with ``solvers`` on the ``text`` of a file, as :func:`observe` says; NotShown names the
+    file. It is not read again: it may be a pipe.
+    """
     try:
-        return observe(read_formula(file), solvers)
+        return observe(text, solvers)
     except NotShown as problem:
         raise NotShown(f"{file}: {problem}") from problem
 

@@ -112,7 +112,10 @@ def reduce(
     """
     source = target / ORIGINAL if target.is_dir() else target
     text = read_formula(source)
-    expected = expectation_of_finding(target) if target.is_dir() else _observed(source, solvers, tries or 1)
+    if target.is_dir():
+        expected = expectation_of_finding(target)
+    else:
+        expected = _observed(source, text, solvers, tries or 1)
     expected = replace(expected, tries=tries or expected.tries)
     if within is not None:
         expected = hurried(expected)
@@ -176,13 +179,13 @@ def _save(result: Path, text: str) -> None:
         put_text(result, text)
 
 
-def _observed(file: Path, solvers: Sequence[Solver], tries: int) -> Expectation:
-    """What is wrong with ``solvers`` on a file, seen in one of ``tries`` runs."""
+def _observed(file: Path, text: str, solvers: Sequence[Solver], tries: int) -> Expectation:
+    """What is wrong with ``solvers`` on the ``text`` of a file, seen in one of ``tries`` runs."""
     for _ in range(tries - 1):
         with contextlib.suppress(NotShown):
-            return observe_file(file, solvers)
+            return observe_file(file, text, solvers)
     try:
-        return observe_file(file, solvers)
+        return observe_file(file, text, solvers)
     except NotShown as problem:
         raise NotShown(f"{problem}{_hint(tries)}") from problem
 

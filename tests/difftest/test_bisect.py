@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -223,3 +224,12 @@ def test_a_release_gets_a_hundred_times_what_the_test_took_within_bounds(
     expected = Expectation("crash", (solver,), took=took)
     assert bisecting.try_formula("(check-sat)", expected, solver, "4.8.5") is State.FREE
     assert given == [pytest.approx(limit)]
+
+
+def test_a_formula_may_come_through_a_pipe() -> None:
+    reads, writes = os.pipe()
+    os.write(writes, TEXT.encode())
+    os.close(writes)
+    with pytest.raises(NotShown, match=rf"^/dev/fd/{reads}: nothing is wrong .* \(z3: sat\)"):
+        bisect(Path(f"/dev/fd/{reads}"), [find_solver("z3")])
+    os.close(reads)
