@@ -210,7 +210,9 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
         found = FoundFiles(paths, lambda seen: tick(seen, 0))
     if not found.files:
         skipped = str(found)
-        places = ", ".join(map(str, paths))
+        left_out = len(paths) - _MOST_NAMED
+        more = f" and {left_out} more" if left_out > 0 else ""
+        places = ", ".join(map(str, paths[:_MOST_NAMED])) + more
         raise typer.BadParameter(f"no .smt2 file found in {places}{skipped and f' ({skipped})'}")
     return found
 
@@ -278,6 +280,8 @@ def _corpus_files(corpus: Path, out_folder: Path | None) -> Iterator[list[Path]]
             " join text on text.id = coalesce(script_text_id, text_id)"
             " where commands > 0 order by formula.id"
         )
+    if not rows:
+        raise typer.BadParameter(f"{corpus} has no formula to run: import or mine some")
     if out_folder is not None:
         kept = prepare_output(out_folder).parent / _FORMULAS
         kept.mkdir(exist_ok=True)

@@ -13,6 +13,7 @@ import pytest
 
 from base.version import VERSION
 from corpus.errors import CorpusLocked
+from corpus.store import Corpus
 from difftest import EnvironmentProblem, Outcome, find_solver
 from exhume.commands.hunt import chosen_seeds, chosen_strategies
 from generator import STRATEGIES
@@ -246,6 +247,18 @@ def test_replay_of_nothing_says_so(exhume: Any, yes: str, tmp_path: Path) -> Non
     ended = exhume("replay", tmp_path / "none", "--solver", yes)
     assert ended.code == 2
     assert f"no .smt2 file found in {tmp_path / 'none'}" in ended.err
+    empty = [tmp_path / f"{number}.smt2" for number in range(9)]
+    for file in empty:
+        file.touch()
+    ended = exhume("replay", *empty, "--solver", yes)
+    assert f"{empty[5]} and 3 more (skipped: " in ended.err and str(empty[6]) not in ended.err
+
+
+def test_replay_of_a_corpus_without_formulas_says_so(exhume: Any, yes: str, tmp_path: Path) -> None:
+    Corpus.open(tmp_path / "c.duckdb", write=True).close()
+    ended = exhume("replay", "--corpus", tmp_path / "c.duckdb", "--solver", yes)
+    assert ended.code == 2
+    assert f"{tmp_path / 'c.duckdb'} has no formula to run: import or mine some" in ended.err
 
 
 def test_files_given_to_a_hunt_are_sent_to_replay(exhume: Any) -> None:
