@@ -245,9 +245,7 @@ def _compare(out: Path, opened: sqlite3.Connection, settings: Mapping[str, Any])
 
 
 def _named(name: str, value: object) -> str:
-    if isinstance(value, bool):
-        return f"--{'' if value else 'no-'}{name.replace('_', '-')}"
-    shown = json.dumps(value)
+    shown = ("on" if value else "off") if isinstance(value, bool) else json.dumps(value)
     return f"{name.replace('_', ' ')} {shown if len(shown) <= 80 else shown[:77] + '...'}"
 
 

@@ -90,9 +90,9 @@ def test_counts_add_up_over_runs_and_what_is_handed_out_is_replaced(tmp_path: Pa
     assert seen.seconds == 3.0
 
 
-def test_a_switch_that_differs_is_named_as_an_option(tmp_path: Path) -> None:
+def test_a_switch_that_differs_is_on_or_off(tmp_path: Path) -> None:
     CampaignState.open(tmp_path, {"bandit": True}).close()
-    with pytest.raises(SettingsDiffer, match="started with --bandit, not --no-bandit; use the same"):
+    with pytest.raises(SettingsDiffer, match="started with bandit on, not bandit off; use the same"):
         CampaignState.open(tmp_path, {"bandit": False})
 
 

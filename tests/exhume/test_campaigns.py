@@ -81,7 +81,7 @@ def test_other_settings_in_the_same_folder_are_one_line(
     for changed, said in (
         ([*hunting(corpus, out, yes), "--tests", 2, "--seed", 2], "seed 1, not seed 2"),
         ([*hunting(corpus, out, no), "--tests", 2], "started with solvers"),
-        ([*hunting(corpus, out, yes), "--tests", 2, "--bandit"], "--no-bandit, not --bandit"),
+        ([*hunting(corpus, out, yes), "--tests", 2, "--bandit"], "bandit off, not bandit on"),
         (["hunt", "--resume", "--out", out, "--seed", 5], "seed 1, not seed 5"),
     ):
         ended = exhume(*changed)
