@@ -73,7 +73,7 @@ def parse_spec(text: str) -> SolverSpec:
     if optioned:
         return _with_options(text, parse_spec(optioned[1]), optioned[2])
     name, equals, rest = text.partition("=")
-    if "[" in name and not text.endswith("]"):
+    if "[" in name and "]" not in text:
         raise UnknownSolver(text, "the ']' after its options is missing")
     if equals and not rest.startswith("="):
         return _command_spec(text, name.strip(), rest)

@@ -48,6 +48,7 @@ def test_specs_are_taken_apart() -> None:
         ("z3[smt.arith.solver=2", "the ']' after its options is missing"),
         ("z3[model_validate", "the ']' after its options is missing"),
         ("a+z3=cmd", "the name before"),
+        ("mine[1]=cmd", "the name before"),
     ],
 )
 def test_a_bad_spec_is_reported_with_what_was_meant(spec: str, said: str) -> None:
