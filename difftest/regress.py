@@ -134,7 +134,9 @@ def regression_campaign(
     """
     new, base = (parse_spec(spec) for spec in settings.solver)
     if new.name == base.name:
-        raise DifftestError(f"--base and --new are both called {new.name!r}: name two builds")
+        raise DifftestError(
+            f"--base and --new are both called {new.name!r}: name two builds with different names"
+        )
     families = {spec.family for spec in (new, base)}
     if families <= PROFILES.keys() and new.kin != base.kin:
         raise DifftestError(f"--base {base.text} and --new {new.text} are different solvers")

@@ -200,7 +200,7 @@ def list_command(
 
 def _say_unknown(what: str, given: str | None, known: set[str]) -> None:
     """A line if no bug of the benchmark has the ``given`` solver or class: it may be misspelt."""
-    if given is not None and given not in known:
+    if given is not None and known and given not in known:
         say(f"no bug has the {what} {given!r}; there are {', '.join(sorted(known))}")
 
 

@@ -83,13 +83,14 @@ def checked_proof(
 
 
 def _said(verdict: Verdict) -> str:
-    """What a solver answered, or why it did not: ``says sat``, ``refused: ...``."""
+    """What a solver answered, or why it did not: ``says sat``, ``gives no answer: crash``."""
     if any(verdict.answers):
         return f"says {' '.join(map(str, filter(None, verdict.answers)))}"
     if verdict.outcome == Outcome.OK:
         return "gives no answer: the script has no check-sat"
-    reason = f": {first_words(verdict.detail)}" if verdict.outcome == Outcome.REFUSED else ""
-    return f"{verdict.outcome}{reason}"
+    if verdict.outcome == Outcome.REFUSED:
+        return f"refused: {first_words(verdict.detail)}"
+    return f"gives no answer: {verdict.outcome}"
 
 
 def document_of(found: ProofCheck | str) -> dict[str, object]:

@@ -106,6 +106,12 @@ def test_a_list_says_which_name_no_bug_has(exhume: Run, option: str, given: str)
     assert f"no bug has the {option[2:]} '{given}'; there are " in done.err
 
 
+def test_a_list_of_no_bugs_names_no_others(exhume: Run, tmp_path: Path) -> None:
+    (tmp_path / "bugs.jsonl").touch()
+    done = exhume("bugs", "list", "--bugs", tmp_path, "--solver", "z3")
+    assert (done.code, "there are" in done.err, "0 bugs" in done.out) == (0, False, True)
+
+
 def test_a_family_without_releases_is_refused(exhume: Run, corpus: Path, tmp_path: Path) -> None:
     done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "x", "--solver", "nothing")
     assert (done.code, "'nothing' has no releases" in done.err) == (2, True)

@@ -48,3 +48,11 @@ def test_what_gives_no_proofs_is_an_error(exhume: Run, tmp_path: Path) -> None:
     done = exhume("check-proof", str(tmp_path / "no.smt2"), "--solver", "cvc5")
     assert done.code != 0
     assert "no.smt2" in done.err
+
+
+def test_a_crash_is_no_answer(exhume: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text(UNSAT)
+    script = tmp_path / "dies.py"
+    script.write_text("import os\nos.abort()\n")
+    done = exhume("check-proof", str(tmp_path / "a.smt2"), "--solver", f"cvc5-dies=python3 {script}")
+    assert "no proof: cvc5-dies gives no answer: crash" in done.out

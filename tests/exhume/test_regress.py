@@ -217,7 +217,10 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     [
         (("--base", "z3", "--new", "cvc5"), "--base z3 and --new cvc5 are different solvers"),
         (("--base", "z3==nine", "--new", "z3"), "'nine' is not a version"),
-        (("--base", "{yes}", "--new", "{yes}"), "--base and --new are both called 'yes': name two builds"),
+        (
+            ("--base", "{yes}", "--new", "{yes}"),
+            "--base and --new are both called 'yes': name two builds with different names",
+        ),
         (("--base", "z3", "--new", "{yes}", "--rlimit", "9"), "it has no option that limits work"),
         (("--base", "z3", "--new", "{yes}", "--strategy", "api"), "it has no strategy 'api'"),
         (("--base", "z3", "--new", "{yes}", "--regressions", "none-here"), "does not exist"),
