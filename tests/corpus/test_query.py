@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import time
 from contextlib import closing
@@ -306,6 +307,17 @@ def test_results_go_to_local_files_only(
     with pytest.raises(QueryError, match="cannot write"):
         write_result(run_query(path, "select 1 as a"), target, form)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_named_in_words(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    result = run_query(path, "select 1 as a")
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(QueryError, match=r"cannot write .*x\.csv: No space left on device$"):
+        write_result(result, tmp_path / "x.csv", "csv")
+    assert list(tmp_path.glob("*.csv")) == []
 
 
 def test_the_table_obeys_no_text_from_a_tracker(path: Path) -> None:
