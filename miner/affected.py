@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from corpus.records import Issue, Reasoned
+from miner.commits import in_full
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.hits import BODY_READ, COMMENT_READ, Hit, in_comment, says_gone, strongest
@@ -71,7 +72,11 @@ def versions_of(
     last_good = last_good or _commit_before(extraction)
     if last_good is None and affected is not None and _CHANGED.search(extraction.prose["title"]):
         last_good = max(_before(said.neutral, affected), key=_order, default=None)
-    return Versions(affected, last_good or answering, min(fixed, key=_order, default=None))
+    return Versions(
+        affected,
+        last_good=in_full(last_good or answering, extraction),
+        fixed_in=min(fixed, key=_order, default=None),
+    )
 
 
 _TRIED = re.compile(

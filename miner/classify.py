@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from corpus.records import Issue, Reasoned
 from miner.affected import versions_of
 from miner.bug_class import bug_class_of
-from miner.commits import commits_of, in_full
+from miner.commits import commits_of
 from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
@@ -64,7 +64,7 @@ def classify(issue: Issue, extraction: Extraction, weights: Weights | None = Non
         commit=commits.affected,
         fixed_by=commits.fixed_by,
         introduced_by=commits.introduced_by,
-        last_good=in_full(versions.last_good, extraction),
+        last_good=versions.last_good,
         fixed_in=versions.fixed_in,
         tools=tuple(dict.fromkeys(" ".join(found.value.lower().split()) for _, found in hits["tool"])),
         crash=_crash(extraction, bug_class, failing),
