@@ -14,11 +14,7 @@ from typing import Protocol, Self
 
 from base.errors import described
 from base.files import name_full_folder
-from difftest.campaign.tasks import (
-    Failure,
-    Result,
-    Task,
-)
+from difftest.campaign.tasks import Failure, Result, Task
 from difftest.campaign.worker import OwnTests, Worker
 from solvers.running import orphans as _orphans
 from solvers.running.runner import Runner

@@ -34,6 +34,7 @@ from typer import BadParameter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+# Also for the experiments, which import all that they share from here.
 from _common import ROOT
 from _common import packaged as packaged
 from _common import parser_of as _plain_parser
