@@ -11,14 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 
-from corpus.records import Issue, Reasoned
+from corpus.records import Reasoned
 from miner.expected import quoted
 from miner.extract import Extraction, Formula
 from miner.failing import FormulaRun
-from miner.hits import COMMENT_READ, Hit, Text, in_comment, texts_of
+from miner.hits import COMMENT_READ, Hit, Text, in_comment
 from miner.learned import Weights, features_of
 
 CLASSES = tuple("soundness invalid-model crash leak performance incompleteness regression none".split())
+"""The bug classes. Of two with the same weight the first one counts."""
 _NONE = Reasoned("none")
 # The weight of an answer that is not the right one.
 _WRONG_ANSWER = 19
@@ -40,7 +41,7 @@ def bug_class_of(
     if _is_no_bug(extraction.prose):
         return _NONE
     by_rules = _class_by_rules(hits, extraction, failing)
-    features = features_of(_words_of(texts))
+    features = features_of(words_of(texts))
     chances = weights.chances(features)
     if by_rules.value in chances:
         chances[by_rules.value] += _TRUST.get(by_rules.where, _TRUST_ELSEWHERE)
@@ -51,13 +52,8 @@ def bug_class_of(
     return Reasoned(best, f"the words {words}", "title", "learned")
 
 
-def words_of(issue: Issue, extraction: Extraction) -> list[tuple[str, str]]:
+def words_of(texts: Iterable[Text]) -> list[tuple[str, str]]:
     """The texts of an issue whose words count for its class, each with its kind of place."""
-    return _words_of(texts_of(issue, extraction))
-
-
-def _words_of(texts: Iterable[Text]) -> list[tuple[str, str]]:
-    """The texts whose words count for the class, each with its kind of place."""
     kinds = {"title": "title", "body": "body", "output": "output"}
     return [
         (kinds.get(where, "comment"), text)

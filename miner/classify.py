@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from corpus.records import Issue, Reasoned
-from miner.affected import versions_of
 from miner.bug_class import bug_class_of
 from miner.commits import commits_of
 from miner.crashes import Crash, crash_of
 from miner.extract import Extraction
 from miner.failing import FormulaRun
 from miner.hits import BODY_READ, Hit, find_hits, printed, strongest, texts_of
+from miner.issue_versions import versions_of
 from miner.learned import Weights, default_weights
 
 

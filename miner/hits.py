@@ -19,6 +19,7 @@ from miner.versions import BAD, commit_verdicts, family_of
 from solvers.registry import ANY_NAME
 
 GROUPS = tuple("class area severity version commit last-good fixed-by introduced-by tool".split())
+"""What a rule of ``classes.toml`` may find."""
 # Groups that are not read in comments.
 _NOT_IN_COMMENTS = ("last-good", "tool")
 # Characters read of each text and in total: what an issue is about is said at the start.

@@ -64,7 +64,7 @@ class PipeEngine(TextEngine):
             raise EngineMissing(str(error)) from error
         if not spec.command:  # of name==version
             raise EngineMissing(
-                f"{name}={command}: API fuzzing takes no releases; name an installed solver, or a program,"
+                f"{name}={command}: API fuzzing supports no releases; name an installed solver, or a program,"
                 f" as in {name}-old=COMMAND"
             )
         self._argv = spec.command

@@ -31,8 +31,8 @@ from apifuzz.running.runs import RUN_LIMITS, Runner, RunResult, actions_of, run_
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace
 from base.version import VERSION
-from difftest.campaign import tasks
 from difftest.campaign.tasks import Confirmation, ConfirmTask, RunTask
+from difftest.campaign.tasks import RunResult as TestResult
 from difftest.oracles.base import Candidate
 from difftest.triage.ledger import Entry
 from generator.strategy import GeneratedTest
@@ -137,7 +137,7 @@ class CallsPerformer:
         self._strategy = strategy
         self._runners: dict[str, Runner] = {}
 
-    def run(self, task: RunTask) -> tasks.RunResult:
+    def run(self, task: RunTask) -> TestResult:
         """Draw a run and make its calls."""
         strategy, index = self._strategy, task.name.index
         setup, runner = strategy.setup_of(index), self._runner(index)
@@ -151,7 +151,7 @@ class CallsPerformer:
         test = GeneratedTest(index, result.trace, strategy.name) if result.fault else None
         candidates = (_candidate(setup, result.fault),) if result.fault else ()
         verdicts = {setup.title: _verdict(result)}
-        return tasks.RunResult(
+        return TestResult(
             *(task, verdicts, seconds, candidates), test=test, counts=_counts(result), is_final=True
         )
 

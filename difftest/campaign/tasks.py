@@ -162,7 +162,7 @@ class Reduced(Struct, frozen=True):
 class Failure(Struct, frozen=True):
     """A bug in exhume or an error of the machine in a worker, which kept it from doing the task.
 
-    ``text`` describes it: its traceback does not travel. ``in_making``: the strategy could not make the test.
+    ``text`` describes it: the traceback cannot be sent. ``in_making``: the strategy could not make the test.
     """
 
     task: RunTask | ConfirmTask | ReduceTask

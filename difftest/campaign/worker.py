@@ -58,7 +58,7 @@ from solvers.running.screener import Screener
 from solvers.running.script import Script
 from solvers.solver import Solver
 
-# A confirmation whose supervisor was killed is tried so often.
+# How often a confirmation is tried if its supervisor is killed.
 _TRIES = 3
 Make = Callable[[TestName], GeneratedTest | None]
 

@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # Also for the experiments, which import all that they share from here.
 from _common import ROOT
 from _common import packaged as packaged
-from _common import parser_of as _plain_parser
+from _common import parser_of as parser_of
 from _common import run_main as run_main
 
 from base.files import new_file, put_json
@@ -58,7 +58,6 @@ from exhume.pages.rendering import write_html
 from exhume.screens.console import say
 from exhume.screens.interrupt import stop_on_interrupt
 
-plain_parser = _plain_parser
 EXHUME = (
     sys.executable,
     "-c",
@@ -538,9 +537,9 @@ def put_parquet(file: Path, rows: Sequence[Row], columns: Mapping[str, str]) -> 
 # The command line
 
 
-def parser_of(doc: str | None) -> argparse.ArgumentParser:
+def experiment_parser(doc: str | None) -> argparse.ArgumentParser:
     """A parser with the options that all experiments have; its help begins with a script's docstring."""
-    parser = plain_parser(doc)
+    parser = parser_of(doc)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the experiment")
     parser.add_argument("--time-left", type=duration, metavar="TIME", help="end after this time, such as 60m")
     parser.add_argument("--json", action="store_true", help="print the rows as one JSON document")

@@ -88,6 +88,7 @@ _OPPOSITE = {GOOD: BAD, BAD: GOOD}
 
 
 def _versions_said(issue: Issue, extraction: Extraction, bug_class: str) -> _Said:
+    """What the prose says of each version that it names, by verbs and by the answers that it gives."""
     own = family_of(issue.tracker)
     stated = [formula.expected for formula in extraction.formulas if formula.expected]
     right = {one.answer for one in stated}
