@@ -137,7 +137,8 @@ class _Results:
             reports = work()
         except MinerError as error:
             said = str(error)
-            self.problems.append(said if said.startswith(name) else f"{name}: {said}")
+            is_named = said.startswith((f"{name}:", f"{name} "))
+            self.problems.append(said if is_named else f"{name}: {said}")
             self.code = max(self.code, error.exit_code)
             return
         self.reports += reports
