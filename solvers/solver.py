@@ -63,6 +63,49 @@ class Solver:
         if not self.base_name:
             object.__setattr__(self, "base_name", self.name)
 
+    @property
+    def kin(self) -> str:
+        """The solver whose input language and bugs it shares; see ``SolverSpec.kin``."""
+        return kin_of_spec(self.family, self.name, self.argv)
+
+    @property
+    def release(self) -> str | None:
+        """The release of its wheel; None for a program without a wheel."""
+        if self.family not in DISTRIBUTIONS:
+            return None
+        return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
+
+    @property
+    def name_and_release(self) -> str:
+        """Its name with what is known of its release."""
+        known = self.release or next(iter(_NUMBER.findall(self.version())), "")
+        return self.name if known in self.name else f"{self.name} {known}"
+
+    @property
+    def tactic(self) -> str | None:
+        """The tactic that its scripts use, if there is one."""
+        asked = (check for check in self.checks if is_asked(check))
+        return next((split_option(check)[1] for check in asked), None)
+
+    def version(self) -> str:
+        """The version that it prints (asked once), or ``unknown``."""
+        return self._start().version
+
+    def commit(self) -> str | None:
+        """The commit or tag that it prints (asked once), or None: release builds of z3 print none."""
+        return self._start().commit
+
+    def check_starts(self) -> None:
+        """Raise SolverMissing, with its first line of output, if a solver known by name does not start."""
+        version = self._start()
+        if self.family in PROFILES and version.version == "unknown":
+            raise SolverMissing(f"solver {self.spec!r} does not start: {version.problem}")
+
+    def _start(self) -> _Version:
+        if not self._version:
+            self._version.append(_ask_version(self))
+        return self._version[0]
+
     def with_options(self, options: Sequence[str]) -> Solver:
         """The same solver with additional ``options`` (``name=value``), written as in a spec.
 
@@ -89,44 +132,6 @@ class Solver:
         kept = tuple(check for check in self.checks if check not in now)
         checks = (*(prefix + option for option in options), *kept)
         return replace(self, spec=spec.text, name=spec.name, checks=checks, spec_options=options, mode=mode)
-
-    @property
-    def kin(self) -> str:
-        """The solver whose input language and bugs it shares; see ``SolverSpec.kin``."""
-        return kin_of_spec(self.family, self.name, self.argv)
-
-    @property
-    def release(self) -> str | None:
-        """The release of its wheel; None for a program without a wheel."""
-        if self.family not in DISTRIBUTIONS:
-            return None
-        return parse_spec(self.spec).release or installed_release(PROFILES[self.family])
-
-    def printed_rules(self) -> str:
-        """The rewrite rules that its proofs rely on, as it prints them; UnknownSolver if it cannot."""
-        rules = PROFILES[self.family].ask_rules(self.argv) if self.family in PROFILES else ""
-        if not rules:
-            able = ", ".join(families_with_rules())
-            raise UnknownSolver(self.spec, f"it does not print its rewrite rules; {able} can")
-        return rules
-
-    @property
-    def name_and_release(self) -> str:
-        """Its name with what is known of its release."""
-        known = self.release or next(iter(_NUMBER.findall(self.version())), "")
-        return self.name if known in self.name else f"{self.name} {known}"
-
-    @property
-    def tactic(self) -> str | None:
-        """The tactic that its scripts use, if there is one."""
-        asked = (check for check in self.checks if is_asked(check))
-        return next((split_option(check)[1] for check in asked), None)
-
-    @property
-    def _has_old_escapes(self) -> bool:
-        """Whether this release reads escapes in strings differently from the standard."""
-        since = PROFILES[self.family].standard_escapes_since if self.family in PROFILES else ""
-        return bool(since) and self.release is not None and Version(self.release) < Version(since)
 
     @property
     def with_string_functions(self) -> Solver | None:
@@ -198,6 +203,12 @@ class Solver:
         return shlex.join(argv) + (f" < {shlex.quote(file)}" if self.reads_stdin else "")
 
     @property
+    def _has_old_escapes(self) -> bool:
+        """Whether this release reads escapes in strings differently from the standard."""
+        since = PROFILES[self.family].standard_escapes_since if self.family in PROFILES else ""
+        return bool(since) and self.release is not None and Version(self.release) < Version(since)
+
+    @property
     def answers_are_trusted(self) -> bool:
         """Whether sat and unsat answers count: False if an option changes the formula's meaning, is known to
         be unsound, is called unfinished by its authors, or is unknown.
@@ -220,24 +231,13 @@ class Solver:
             return tuple(table.class_of(option) for option in self.spec_options)
         return _untrusted(tuple(self.argv[1:]))
 
-    def version(self) -> str:
-        """The version that it prints (asked once), or ``unknown``."""
-        return self._start().version
-
-    def commit(self) -> str | None:
-        """The commit or tag that it prints (asked once), or None: release builds of z3 print none."""
-        return self._start().commit
-
-    def check_starts(self) -> None:
-        """Raise SolverMissing, with its first line of output, if a solver known by name does not start."""
-        version = self._start()
-        if self.family in PROFILES and version.version == "unknown":
-            raise SolverMissing(f"solver {self.spec!r} does not start: {version.problem}")
-
-    def _start(self) -> _Version:
-        if not self._version:
-            self._version.append(_ask_version(self))
-        return self._version[0]
+    def printed_rules(self) -> str:
+        """The rewrite rules that its proofs rely on, as it prints them; UnknownSolver if it cannot."""
+        rules = PROFILES[self.family].ask_rules(self.argv) if self.family in PROFILES else ""
+        if not rules:
+            able = ", ".join(families_with_rules())
+            raise UnknownSolver(self.spec, f"it does not print its rewrite rules; {able} can")
+        return rules
 
 
 @functools.lru_cache(maxsize=256)
