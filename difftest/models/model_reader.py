@@ -10,7 +10,7 @@ possible, ``NotCheckable`` is raised, with a cause that can be counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from difftest.models.algebraic import AlgebraicNumber, from_interval, from_root_object
@@ -90,9 +90,9 @@ def read_model(
     return reader.model
 
 
-def check_strings(tokens: Iterable[str]) -> None:
-    """NotCheckable if one of the printed tokens is a string with an escape that releases read differently."""
-    if any(token[0] == '"' and _OLD_ESCAPE.search(token) for token in tokens):
+def check_string(token: str) -> None:
+    """NotCheckable if a printed token is a string with an escape that releases read differently."""
+    if token[0] == '"' and _OLD_ESCAPE.search(token):
         raise NotCheckable("a string with escapes that mean different things in different releases")
 
 
@@ -188,7 +188,7 @@ class _Reader:
         return None
 
     def _token(self, token: str) -> str:
-        check_strings([token])
+        check_string(token)
         if token in self.algebraic:
             self.needs.add(token)
         elif (match := _Z3_ELEMENT.match(token)) and match[1].strip("|") in self.bare_sorts:
