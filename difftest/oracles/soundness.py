@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from difftest.oracles.base import Candidate, Observation, Oracle, decided
 from solvers.running.outcomes import Outcome
 
+# How the reason ends where a solver stands alone against two others.
+OUTVOTED_BY = "say otherwise"
+
 
 def look(seen: Observation) -> list[Candidate]:
     """The first check-sat with contradicting answers; what comes after it has mostly the same cause."""
@@ -58,7 +61,7 @@ def outvoted(said: Mapping[str, str], kins: Mapping[str, str]) -> tuple[str, str
     sides = [[name for name, answer in said.items() if answer == side] for side in ("sat", "unsat")]
     few, many = sorted(sides, key=len)
     if len(few) == 1 and len({kins[name] for name in many}) > 1:
-        return few[0], f"{' and '.join(many)} say otherwise"
+        return few[0], f"{' and '.join(many)} {OUTVOTED_BY}"
     return None
 
 

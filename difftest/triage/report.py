@@ -17,6 +17,7 @@ from typing import Any
 
 from difftest.oracles.base import names_in
 from difftest.oracles.related import ASKED, RELATED
+from difftest.oracles.soundness import OUTVOTED_BY
 from difftest.triage.classes import class_of_finding
 from difftest.triage.evidence import those
 from difftest.triage.facts import facts_of, logic_name, options_shown
@@ -55,7 +56,7 @@ _LEAST_ALIKE = 0.4
 _MUTATIONS = ("storm", "weaken", "typefuzz", "opfuzz", "fusion", "transplant")
 _ALSO_ASKED = "also asked: "
 # Lines of evidence that say no more than the answers of those they name.
-_IMPLIED = re.compile(rf"{_ALSO_ASKED}|.* say otherwise\Z")
+_IMPLIED = re.compile(rf"{_ALSO_ASKED}|.* {OUTVOTED_BY}\Z")
 _ANSWERED = re.compile(r"([^\s,]+) says (sat|unsat)(?: to the formula with the model of ([^\s,]+) inserted)?")
 _ASKED = re.compile(r"([\w-]+) (\d[\w.]*)")
 # The parts of a function's name in a title: a name space or two, the class, the function.

@@ -162,6 +162,14 @@ def test_the_safe_mode_and_the_class_of_options_are_facts(tmp_path: Path) -> Non
     assert section(text, "Expected") == "`sat`. A third one says so.\n\n- z3 5.4.0 answers `sat`"
 
 
+def test_an_outvoted_answer_lists_who_answers_what(tmp_path: Path) -> None:
+    changes = {"class": "soundness", "check": 0, "reason": "yices and z3-4.8.5 say otherwise"}
+    entry = {**OWN, "answers": ["unsat"]}
+    folder = write(tmp_path / "f", stdout="unsat\n", evidence=["yices says sat"], entry=entry, **changes)
+    text = rewrite_report(add_solver(folder, **OLDER))
+    assert section(text, "Expected") == "`sat`.\n\n- z3 4.8.5 and yices answer `sat`"
+
+
 @pytest.mark.parametrize(
     ("formula", "options", "language"),
     [

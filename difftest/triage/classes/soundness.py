@@ -28,7 +28,7 @@ from difftest.models.refuting import is_refuted
 from difftest.oracles import PLAIN, look
 from difftest.oracles.base import Observation, decided
 from difftest.oracles.releases import older_pairs
-from difftest.oracles.soundness import outvoted
+from difftest.oracles.soundness import OUTVOTED_BY, outvoted
 from difftest.triage.classes.base import Expectation, FindingClass, Hearing, Trial
 from difftest.triage.evidence import Evidence, on_the_model, third_solvers, those
 from difftest.triage.folder import FindingFolder
@@ -105,7 +105,9 @@ class Soundness(FindingClass):
             said = f"One answer; which one is right is not known ({answers}){found.where}."
             return f"{said} {found.reason}".rstrip()
         right = "unsat" if found.wrong_answer == "sat" else "sat"
-        return f"`{right}`{found.where}. {found.reason}".rstrip()
+        # The report lists who answers what; "others say otherwise" would seem to speak against the right answer.
+        reason = "" if found.reason.endswith(f" {OUTVOTED_BY}.") else found.reason
+        return f"`{right}`{found.where}. {reason}".rstrip()
 
 
 CLASS = Soundness()
