@@ -55,6 +55,11 @@ def _code(folders: tuple[Path, ...]) -> ModuleType | None:
 
 PROFILES: dict[str, Profile] = _found()
 
+EMPTY_FOLDERS: tuple[str, ...] = tuple(
+    base for base in solvers.__path__[1:] if not any(Path(base).glob(f"*/{FILE}"))
+)
+"""The folders named by EXHUME_SOLVERS that have no solver's folder, or do not exist."""
+
 DISTRIBUTIONS: dict[str, str] = {family: p.distribution for family, p in PROFILES.items() if p.distribution}
 """The distribution of each solver that has releases."""
 

@@ -18,7 +18,7 @@ from difftest.oracles.proofs import RELATION, ProofProbe, gives_proofs
 from difftest.proofs.check import OUTCOMES, ProofCheck
 from difftest.triage.expectation import read_formula
 from exhume.commands.options import Json, RunLimit, parse_duration
-from exhume.screens.console import headline, out, print_json, print_text, progress, show_table
+from exhume.screens.console import headline, out, print_json, print_text, progress, say, show_table
 from solvers.running.outcomes import Outcome, Verdict
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -46,7 +46,7 @@ def check_proof_command(
 
     The solver proves that the formulas are unsatisfiable. Other solvers are asked whether the premises of
     each step imply its conclusion. The table says for each rule how many steps held, and how many could not
-    be decided or expressed. Exit code 1: a step is wrong.
+    be decided or expressed. Exit code 1: a step is wrong; 3: the solver gave no proof for any file.
     """
     time_limit = parse_duration(per_proof)
     own = find_solver(spec)
@@ -64,6 +64,9 @@ def check_proof_command(
         _show(rows)
     if any(isinstance(found, ProofCheck) and found.faults for _, found in rows):
         raise typer.Exit(Exit.FINDINGS)
+    if not any(isinstance(found, ProofCheck) for _, found in rows):
+        say(f"exhume: {own.name} gave no proof for any file, so nothing was checked")
+        raise typer.Exit(Exit.ENVIRONMENT)
 
 
 def checked_proof(

@@ -56,3 +56,5 @@ def test_a_crash_is_no_answer(exhume: Run, tmp_path: Path) -> None:
     script.write_text("import os\nos.abort()\n")
     done = exhume("check-proof", str(tmp_path / "a.smt2"), "--solver", f"cvc5-dies=python3 {script}")
     assert "no proof: cvc5-dies gives no answer: crash" in done.out
+    assert done.code == 3
+    assert "cvc5-dies gave no proof for any file" in done.err

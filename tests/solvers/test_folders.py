@@ -119,6 +119,13 @@ def test_a_new_folder_takes_part_in_hunts_replays_and_reports(toy: Path, tmp_pat
     assert [row["outcome"] for row in json.loads(crashed[1])["files"]] == ["crash"]
 
 
+def test_a_path_without_solvers_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "none"
+    ((code, _, said),) = exhume_each(missing / "toy", ("solvers", "--solver", "toy"))
+    assert code == 2
+    assert said.endswith(f" EXHUME_SOLVERS names {missing}, which has no folder of a solver.\n")
+
+
 def test_a_folder_without_a_needed_key_is_one_clear_line(toy: Path) -> None:
     (toy / "profile.toml").write_text(PROFILE.replace("program = ", "# "))
     (code, _, said), others = exhume_each(toy, ("solvers", "--solver", "toy"), ("solvers", "--solver", "z3"))

@@ -105,7 +105,7 @@ class Soundness(FindingClass):
             said = f"One answer; which one is right is not known ({answers}){found.where}."
             return f"{said} {found.reason}".rstrip()
         right = "unsat" if found.wrong_answer == "sat" else "sat"
-        # The report lists who answers what; "others say otherwise" would seem to speak against the right answer.
+        # The report lists who answers what. "They say otherwise" would seem to mean the right answer.
         reason = "" if found.reason.endswith(f" {OUTVOTED_BY}.") else found.reason
         return f"`{right}`{found.where}. {reason}".rstrip()
 
