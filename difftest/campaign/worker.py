@@ -35,7 +35,7 @@ from difftest.oracles.base import Candidate, Observation, observe_test
 from difftest.triage.confirm import Confirmer
 from difftest.triage.examine import examine
 from difftest.triage.expectation import hurried
-from difftest.triage.key import needs_reduction
+from difftest.triage.key import FoundKey, needs_reduction
 from difftest.triage.keying import key_of
 from difftest.triage.ledger import Entry
 from difftest.triage.newness import (
@@ -48,7 +48,8 @@ from difftest.triage.newness import (
     why_not_new,
 )
 from difftest.triage.reduce import reduce
-from difftest.triage.settle import settle
+from difftest.triage.settle import Settled, settle
+from difftest.triage.stacks import key_by_function
 from generator.strategy import GeneratedTest
 from smtlib.mentions import theories_in
 from solvers.errors import RunnerLost
@@ -243,15 +244,25 @@ def _confirm(task: ConfirmTask, solvers: Sequence[Solver], runner: Runner, scree
     if old := why_not_new(settled, solvers, runner):
         return Confirmation(task, settled.shown, spent, candidate=settled.candidate, not_new=old)
     if task.reduction > 0 and needs_reduction(settled.candidate):
-        expected, seconds = settled.expectation, task.reduction
-        if task.checks:
-            expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
-        else:
-            expected = hurried(expected)
-        with Confirmer(expected, within=screener) as confirmer:
-            if not runner.warm:
-                confirmer.start_from(settled.test.text)
-            key = key_of(settled.candidate, settled.test.text, confirmer, seconds, task.checks)
-            spent += confirmer.seconds
+        key, took = _key(task, settled, runner, screener)
+        spent += took
     test = settled.test if settled.test is not task.test else None
     return Confirmation(task, settled.shown, spent, key, settled.candidate, test)
+
+
+def _key(task: ConfirmTask, settled: Settled, runner: Runner, screener: Runner) -> tuple[FoundKey, float]:
+    """The key of what was settled, and the seconds of solvers that it took."""
+    candidate, text = settled.candidate, settled.test.text
+    expected, seconds = settled.expectation, task.reduction
+    if task.checks:
+        expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
+    else:
+        expected = hurried(expected)
+    began = time.monotonic()
+    if (key := key_by_function(candidate, expected, text)) is not None:
+        return key, time.monotonic() - began
+    with Confirmer(expected, within=screener) as confirmer:
+        if not runner.warm:
+            confirmer.start_from(text)
+        key = key_of(candidate, text, confirmer, seconds, task.checks)
+        return key, confirmer.seconds

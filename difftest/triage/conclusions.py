@@ -17,6 +17,7 @@ from difftest.triage.examine import examine
 from difftest.triage.key import Key, needs_reduction, refined
 from difftest.triage.keying import key_of
 from difftest.triage.options import shows_in_safe_mode
+from difftest.triage.stacks import key_by_function
 from difftest.triage.weigh import weigh
 from solvers.registry import PROFILES
 from solvers.running.process import Limits
@@ -69,9 +70,11 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     plain = replace(read, release="", operators=frozenset())
     shorter = {solver.name: _name(solver) for solver in expected.solvers}
     found = replace(found, key=str(plain)).renamed(shorter)
-    with Confirmer(expected) as confirmer:
-        reduced = key_of(found, text, confirmer, _KEY_SECONDS).key
-    return refined(reduced, read.release) if read.release else reduced
+    reduced = key_by_function(found, expected, text)
+    if reduced is None:
+        with Confirmer(expected) as confirmer:
+            reduced = key_of(found, text, confirmer, _KEY_SECONDS)
+    return refined(reduced.key, read.release) if read.release else reduced.key
 
 
 def _name(solver: Solver) -> str:

@@ -32,6 +32,8 @@ READER = "read.py"
 """The name of the program in reports that reads the input where a solver has none."""
 _MOST_READ = 1 << 20
 _WORD = re.compile(r"[^\s();,.]+")
+# In the key of a death by a signal.
+_FUNCTION = re.compile(r"\|signal \w+ in ([^|]+)")
 OPTION_WORDS = re.compile(r"[^\s(),=]+")
 """What an option consists of: its name, and words of its value."""
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
@@ -345,6 +347,14 @@ class FindingFolder:
             if check < len(answers) and answers[check]:
                 said[str(entry["name"])] = str(answers[check])
         return said
+
+    @property
+    def crash_place(self) -> str:
+        """Where the culprit crashes: what it says itself, or the function in its key; empty if neither is
+        known.
+        """
+        function = _FUNCTION.search(self.key)
+        return str(self.accused.get("location") or (function[1] if function else ""))
 
     @property
     def wrong_answer(self) -> str | None:

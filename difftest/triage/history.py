@@ -90,12 +90,12 @@ class Sought:
         """That of a finding."""
         entry = found.culprit or {}
         message = str(entry.get("detail") or "").partition("\n")[0]
-        place = entry.get("location")
-        if place is None and found.transcript is not None and found.transcript.stack:
+        place = found.crash_place
+        if not place and found.transcript is not None and found.transcript.stack:
             place = found.transcript.stack[0].partition(" at ")[0]
         return cls(
             str(entry.get("family") or ""),
-            str(place) if place else None,
+            place or None,
             message,
             entry.get("outcome") == "crash",
             found.formula,

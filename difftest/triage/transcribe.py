@@ -21,24 +21,14 @@ from base.errors import ExhumeError
 from difftest.triage.classes import class_of_finding
 from difftest.triage.folder import READER, FindingFolder, Transcript
 from difftest.triage.kinds import Typed, kind_of
+from difftest.triage.stacks import run_in, stack_seen
 from difftest.triage.store import update_finding
 from solvers.asking import ask
 from solvers.lookup import find_solver
 from solvers.registry import PROFILES
 from solvers.report_form import Kind as ReportKind
-from solvers.running.crash_places import stack_of
-from solvers.running.process import Limits, Run, run
 from solvers.solver import Solver
 
-_LIMITS = Limits(seconds=60.0, memory=4 << 30, output=1 << 20)
-_GDB = (
-    *("-q", "-batch", "-nx", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"),
-    *("-ex", "set width 0", "-ex", "set print frame-arguments none"),
-)
-# z3 ends with an exit code after a failed assertion.
-_STOP_AT_EXIT = ("-ex", "set breakpoint pending on", "-ex", "break exit", "-ex", "break _exit")
-_MOST_FRAMES = 40
-_MOST_SHOWN = 12
 _MOST_PRINTED = 64 << 10
 _START = (
     "import runpy, sys; del sys.argv[0]; wheel = sys.argv.pop(0); wheel and sys.path.insert(0, wheel);"
@@ -67,8 +57,8 @@ def transcribe(folder: Path) -> Transcript | None:
         shutil.copy(folder / typed.file, Path(place, runnable.input))
         if runnable.reader:
             Path(place, READER).write_text(runnable.reader, "utf-8")
-        done = _run(runnable.argv, Path(place))
-        stack = _stack(runnable.argv, Path(place)) if crashed else ()
+        done = run_in(Path(place), runnable.argv)
+        stack = stack_seen(runnable.argv, Path(place)) if crashed else ()
     if done.ended != "exit":
         return None
     printed = "\n".join(text for text in map(str.rstrip, (done.stdout, done.stderr)) if text)
@@ -92,13 +82,6 @@ class _Runnable:
     command: str
     reader: str = ""
     instead: str = ""
-
-
-def _run(argv: Sequence[str], folder: Path, before: Sequence[str] = ()) -> Run:
-    *first, last = argv
-    if last.startswith("<"):
-        return run([*before, *first], _LIMITS, cwd=folder, stdin=folder / last[1:])
-    return run([*before, *argv], _LIMITS, cwd=folder)
 
 
 def _runnable(typed: Typed) -> _Runnable:
@@ -133,16 +116,3 @@ def _program_of(name: str, solver: Solver) -> str | None:
     except ExhumeError:
         return None
     return program if found is not None and found[0] == number[0] else None
-
-
-def _stack(argv: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """The frames of a crash as gdb sees them, innermost first; nothing without gdb."""
-    gdb = shutil.which("gdb")
-    if gdb is None:
-        return ()
-    for stops in ((), _STOP_AT_EXIT):
-        commands = (*stops, "-ex", "run", "-ex", f"backtrace {_MOST_FRAMES}")
-        seen = _run(argv, folder, (gdb, *_GDB, *commands, "--args"))
-        if frames := stack_of(seen.stdout):
-            return tuple(frames[:_MOST_SHOWN])
-    return ()

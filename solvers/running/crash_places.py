@@ -52,6 +52,8 @@ _OCAML = re.compile(
 _RUST = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+):\d+\s*$")
 
 _GDB_FRAME = re.compile(r"#\d{1,5}\s")
+# gdb prints this below a stack that has more frames than it shows.
+_CUT_OFF = "(More stack frames follow...)"
 # Functions of Python, and of Cython's modules, below which nothing is the solver's.
 _INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_start")
 # Its sources, where it has debug symbols.
@@ -135,10 +137,9 @@ def find_crash_place(*texts: str) -> CrashPlace:
         for line in text.splitlines():
             _read(reading, line)
     if reading.overflown and _Weight.SAID not in reading.found:
-        # The innermost frame is arbitrary; the cycle of the recursion is not. Its last turn is incomplete.
-        most = max(reading.overflown.values())
-        if most > 1:
-            return CrashPlace(min(place for place, times in reading.overflown.items() if 2 * times >= most))
+        # The innermost frame is arbitrary; the cycle of the recursion is not.
+        if max(reading.overflown.values()) > 1:
+            return CrashPlace(_of_cycle(reading.overflown))
     return CrashPlace(reading.found[min(reading.found)] if reading.found else None, reading.named)
 
 
@@ -146,20 +147,51 @@ def stack_of(text: str) -> list[str]:
     """The functions of a stack that gdb prints, the innermost first: without those at its top that only end
     the program or hold data, and without those of Python at its end. Repeated frames come once.
     """
-    frames = [frame for line in text.splitlines() if _GDB_FRAME.match(line) and (frame := _frame(line))]
     names: list[str] = []
-    for frame in frames:
-        name = plain_name(frame.function)
-        if name.startswith(_INTERPRETER) or (
-            frame.file and _INTERPRETER_FILE.fullmatch(frame.file[-_MOST_PATH:])
-        ):
-            break
+    for frame in _frames_of(text):
         if not names and _place(frame) is None:
             continue
+        name = plain_name(frame.function)
         shown = f"{name} at {_short(frame.file, frame.line)}" if frame.file else name
         shown = shown.replace(_ANONYMOUS, "(anonymous namespace)")
         names += [shown] if shown not in ("", "??") and names[-1:] != [shown] else []
     return names
+
+
+def function_of(text: str) -> str | None:
+    """The function that identifies the cause of a crash in a stack that gdb prints: the innermost one that
+    can, or where the stack is cut off (a recursion without end) one that the recursion comes by. None if it
+    has no name, as in a program without symbols.
+    """
+    names = []
+    nameless = 0
+    for frame in _frames_of(text):
+        if _place(frame) is not None:
+            names.append(plain_name(frame.function))
+        elif not names and frame.function.startswith("??"):
+            nameless += not is_plumbing_module(frame.module[-_MOST_PATH:])
+    # One may be a call through a broken pointer.
+    if not names or nameless > 1:
+        return None
+    return _of_cycle(Counter(names)) if _CUT_OFF in text else names[0]
+
+
+def _frames_of(text: str) -> Iterator[_Frame]:
+    """The frames of the solver in a stack that gdb prints."""
+    for line in text.splitlines():
+        if not _GDB_FRAME.match(line) or (frame := _frame(line)) is None:
+            continue
+        if plain_name(frame.function).startswith(_INTERPRETER) or (
+            frame.file and _INTERPRETER_FILE.fullmatch(frame.file[-_MOST_PATH:])
+        ):
+            return
+        yield frame
+
+
+def _of_cycle(counts: Counter[str]) -> str:
+    """One of the places that a recursion comes by in each turn. Its last turn is incomplete."""
+    most = max(counts.values())
+    return min(place for place, times in counts.items() if 2 * times >= most)
 
 
 def file_of(place: str) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from difftest.triage import transcribe
+from difftest.triage import stacks
 from generator.strategy import GeneratedTest
 
 
 @pytest.fixture(autouse=True)
 def no_debugger(monkeypatch: pytest.MonkeyPatch) -> None:
-    """gdb takes a second for a stack, and here they are of fake solvers: tests/exhume/test_report_commands.py
-    is about stacks.
+    """gdb takes a second for a stack, and here they are of fake solvers: test_stacks.py and
+    tests/exhume/test_report_commands.py are about stacks.
     """
-    monkeypatch.setattr(transcribe, "_stack", lambda *_: ())
+    monkeypatch.setattr(stacks, "_debugger", lambda *_: ())
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from solvers.running.crash_places import (
     crash_place,
     file_of,
     find_crash_place,
+    function_of,
     plain_name,
     stack_of,
 )
@@ -98,8 +99,8 @@ def test_crashes_below_a_common_frame_have_places_of_their_own(head: str, common
             ),
         ),
         (
-            report(SEGV, "bool rewriter_tpl<a<b> >::visit<false>(expr*, unsigned int) (/b/z3+0x12)"),
-            report(SEGV, "bool rewriter_tpl<c>::visit<true>(expr*, unsigned) [clone .isra.0] (/b/z3+0x12)"),
+            report(SEGV, "bool poly_rewriter<a<b> >::mk_le<false>(expr*, unsigned int) (/b/z3+0x12)"),
+            report(SEGV, "bool poly_rewriter<c>::mk_le<true>(expr*, unsigned) [clone .isra.0] (/b/z3+0x12)"),
         ),
     ],
 )
@@ -203,6 +204,33 @@ def test_the_stack_that_gdb_prints_ends_at_python() -> None:
             f"{above}{solver}#2  0x3 in {caller}\n#3  0x4 in run_mod (a=1) at Python/run.c:1\n"
         ) == ["smt::context::check at smt_context.cpp:90"]
         assert stack_of(f"{above}#1  0x3 in {caller}\n") == []
+
+
+def gdb(*frames: str, end: str = "") -> str:
+    """A stack as gdb prints it, the innermost frame first."""
+    return "".join(f"#{n}  0x{n + 77:016x} in {frame}\n" for n, frame in enumerate(frames)) + end
+
+
+@pytest.mark.parametrize(
+    ("stack", "function"),
+    [
+        (gdb("smt::context::check () ", "main () "), "smt::context::check"),
+        (gdb("abort () from /lib/libc.so.6", "f<g>::h(int) const () "), "f::h"),
+        (gdb("rewriter_tpl<a>::visit<false> () ", "a_tactic::operator()(goal&) () "), "a_tactic::operator()"),
+        # A call through a broken pointer; a program without symbols.
+        (gdb("?? () ", "smt::context::check () "), "smt::context::check"),
+        (gdb("?? () ", "?? () ", "cvc5::Solver::checkSat() const () "), None),
+        (gdb("?? () from /lib/libc.so.6", "?? () from /lib/libc.so.6", "f () "), "f"),
+        # The innermost function of a recursion is arbitrary.
+        (gdb("mk () ", *("down () ", "app () ") * 9, end="(More stack frames follow...)\n"), "app"),
+        (gdb("mk () ", *("down () ", "app () ") * 9), "mk"),
+        (gdb("_PyEval_Call () ", "smt::context::check () "), None),
+        ("No stack.\n", None),
+        ("", None),
+    ],
+)
+def test_the_function_in_which_a_solver_dies(stack: str, function: str | None) -> None:
+    assert function_of(f"Program received signal SIGSEGV, Segmentation fault.\n{stack}") == function
 
 
 def test_a_place_that_tells_nothing_is_named_as_such() -> None:

@@ -1,0 +1,85 @@
+"""The stack of a crash, as gdb sees it, if it is installed.
+
+Most crashes by a signal print no place. Their stack has it: the wheels of z3 and cvc5 have symbols.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from difftest.oracles.base import Candidate
+from difftest.triage.classes.base import Expectation
+from difftest.triage.key import FoundKey, Key
+from solvers.errors import RunnerLost
+from solvers.running.crash_places import function_of, stack_of
+from solvers.running.process import Limits, Run, Supervisor, run
+from solvers.running.script import Script
+from solvers.solver import Solver, run_file
+
+_GDB = (
+    *("-q", "-batch", "-nx", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"),
+    *("-ex", "set width 0", "-ex", "set print frame-arguments none"),
+)
+# z3 ends with an exit code after a failed assertion.
+_STOP_AT_EXIT = ("-ex", "set breakpoint pending on", "-ex", "break exit", "-ex", "break _exit")
+_MOST_FRAMES = 40
+# A stack of more frames is a recursion without end.
+_RECURSION = 400
+_MOST_SHOWN = 12
+_FILE = "input.smt2"
+_LIMITS = Limits(seconds=60.0, memory=4 << 30, output=1 << 20)
+
+
+def stack_seen(argv: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """The functions of a crash of a command in ``folder``, the innermost first; nothing without gdb. The last
+    word may be ``<FILE``.
+    """
+    for stops in ((), _STOP_AT_EXIT):
+        before = _debugger(*stops, "-ex", "run", "-ex", f"backtrace {_MOST_FRAMES}")
+        if before and (names := stack_of(run_in(folder, argv, before).stdout)):
+            return tuple(names[:_MOST_SHOWN])
+    return ()
+
+
+def run_in(folder: Path, argv: Sequence[str], before: Sequence[str] = ()) -> Run:
+    """A run in ``folder`` of a command whose last word may be ``<FILE``, with other words before it."""
+    *first, last = argv
+    if last.startswith("<"):
+        return run([*before, *first], _LIMITS, cwd=folder, stdin=folder / last[1:])
+    return run([*before, *argv], _LIMITS, cwd=folder)
+
+
+def function_that_dies(solver: Solver, text: str) -> str | None:
+    """The function in which a solver dies by a signal on ``text``, in a fresh process; None without gdb, or
+    if the stack does not say it.
+    """
+    before = _debugger("-ex", "run", "-ex", f"backtrace {_RECURSION}")
+    if not before:
+        return None
+    debugged = replace(solver, argv=(*before, *solver.argv))
+    with contextlib.suppress(RunnerLost), Supervisor() as supervisor:
+        return function_of(run_file(supervisor, debugged, Script.of(text), _FILE, _LIMITS).stdout)
+    return None
+
+
+def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> FoundKey | None:
+    """The key of a death by a signal, by the function in which the solver dies on ``text``: it needs no
+    reduction, and options say nothing more. None for any other candidate, or if the function is not known.
+    """
+    key = Key.read(candidate.key)
+    if candidate.finding_class != "crash" or not key.where or not key.where[0].startswith("signal "):
+        return None
+    function = function_that_dies(expected.accused, text)
+    if function is None:
+        return None
+    where = (f"{key.where[0]} in {function.replace('|', '')}",)
+    return FoundKey(str(Key(key.finding_class, key.solver_alone, where)), text, True)
+
+
+def _debugger(*commands: str) -> tuple[str, ...]:
+    gdb = shutil.which("gdb")
+    return () if gdb is None else (gdb, *_GDB, *commands, "--args")

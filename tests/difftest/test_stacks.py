@@ -1,0 +1,64 @@
+"""Crashes by a signal are distinguished by the function in which the solver dies."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from difftest.oracles.base import Candidate
+from difftest.triage import stacks
+from difftest.triage.classes.base import Expectation
+from difftest.triage.folder import FindingFolder
+from difftest.triage.kinds import rewrite_report
+from difftest.triage.stacks import key_by_function
+from solvers.lookup import find_solver
+from tests.difftest.test_reports import write
+from tests.releases import find_or_skip
+
+ARRAY = "(Array (_ BitVec 2) (_ BitVec 2))"
+CRASH = f"""\
+(declare-const a (Array (_ BitVec 2) {ARRAY}))
+(assert (forall ((i (_ BitVec 2))) (= (select (select a i) i) #b01)))
+(check-sat-using bvarray2uf)
+"""
+debugger = pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+
+
+@pytest.fixture
+def no_debugger() -> None:
+    """Here it is used."""
+
+
+def found(finding_class: str, where: str) -> Candidate:
+    name = "z3-4.8.5[x=1]"
+    return Candidate(finding_class, (name,), f"{finding_class}|{name}|{where}", name)
+
+
+@debugger
+def test_a_signal_has_the_function_in_its_key_and_no_options() -> None:
+    solver = find_or_skip("z3==4.8.5")
+    expected = Expectation("crash", (solver,), solver.name, None, "signal SIGSEGV")
+    key = key_by_function(found("crash", "signal SIGSEGV|ArraysEx"), expected, CRASH)
+    assert key is not None
+    assert (key.key, key.text, key.complete) == (
+        "crash|z3-4.8.5|signal SIGSEGV in bvarray2uf_tactic::imp::operator()", CRASH, True,
+    )  # fmt: skip
+    # What does not die by a signal, and what does not die again.
+    for other in (found("crash", "a.cpp:7"), found("soundness", "ArraysEx")):
+        assert key_by_function(other, expected, CRASH) is None
+    assert key_by_function(found("crash", "signal SIGSEGV|Ints"), expected, "(check-sat)\n") is None
+
+
+def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
+    assert stacks.function_that_dies(find_solver("z3"), CRASH) is None
+
+
+def test_the_function_stands_in_the_title(tmp_path: Path) -> None:
+    key = "crash|z3-4.8.5|signal SIGSEGV in smt::context::check"
+    entry = {"name": "z3-4.8.5", "outcome": "crash", "detail": "signal SIGSEGV", "ending": "signal SIGSEGV"}
+    folder = write(tmp_path / "f", entry=entry, **{"class": "crash"}, key=key)
+    assert "segmentation fault in smt::context::check on " in rewrite_report(folder).splitlines()[0]
+    assert FindingFolder.read(folder).crash_place == "smt::context::check"
