@@ -97,8 +97,8 @@ def _sarif_result(folder: FindingFolder, campaign: Path, places: Mapping[str, in
     name = str(data["class"])
     lines = printable(folder.reproduction[1]).count("\n") + 1
     location = _sarif_location(_address(folder, campaign), lines)
-    if place := folder.accused.get("location"):
-        location["logicalLocations"] = [{"fullyQualifiedName": printable(str(place))}]
+    if place := folder.crash_place:
+        location["logicalLocations"] = [{"fullyQualifiedName": printable(place)}]
     text = "\n\n".join(filter(None, (title_of(folder), folder.reason, *folder.evidence)))
     return {
         "ruleId": name,

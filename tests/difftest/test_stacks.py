@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from difftest import HuntOptions, Stage, hunt
 from difftest.oracles.base import Candidate
 from difftest.triage import stacks
 from difftest.triage.classes.base import Expectation
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import rewrite_report
 from difftest.triage.stacks import key_by_function
+from generator.strategy import GeneratedTest
 from solvers.lookup import find_solver
+from tests.difftest.hunts import summary_of
 from tests.difftest.test_reports import write
 from tests.releases import find_or_skip
 
@@ -23,6 +27,7 @@ CRASH = f"""\
 (assert (forall ((i (_ BitVec 2))) (= (select (select a i) i) #b01)))
 (check-sat-using bvarray2uf)
 """
+KEY = "crash|z3-4.8.5|signal SIGSEGV in bvarray2uf_tactic::imp::operator()"
 debugger = pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
 
 
@@ -42,13 +47,23 @@ def test_a_signal_has_the_function_in_its_key_and_no_options() -> None:
     expected = Expectation("crash", (solver,), solver.name, None, "signal SIGSEGV")
     key = key_by_function(found("crash", "signal SIGSEGV|ArraysEx"), expected, CRASH)
     assert key is not None
-    assert (key.key, key.text, key.complete) == (
-        "crash|z3-4.8.5|signal SIGSEGV in bvarray2uf_tactic::imp::operator()", CRASH, True,
-    )  # fmt: skip
+    assert (key.key, key.text, key.complete) == (KEY, CRASH, True)
     # What does not die by a signal, and what does not die again.
     for other in (found("crash", "a.cpp:7"), found("soundness", "ArraysEx")):
         assert key_by_function(other, expected, CRASH) is None
     assert key_by_function(found("crash", "signal SIGSEGV|Ints"), expected, "(check-sat)\n") is None
+
+
+@debugger
+def test_tests_that_die_in_one_function_are_one_finding(
+    tmp_path: Path, make_test: Callable[..., GeneratedTest]
+) -> None:
+    solver = find_or_skip("z3==4.8.5")
+    tests = [make_test(CRASH, 0), make_test(f"(declare-const n Int)\n(assert (= (div n 2) 3))\n{CRASH}", 1)]
+    done = summary_of(hunt(tests, [solver], HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),))))
+    (record,) = done.findings
+    found = FindingFolder.read(record.path)
+    assert (found.key, found.duplicates) == (KEY, 1)
 
 
 def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
