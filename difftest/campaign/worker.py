@@ -258,11 +258,10 @@ def _key(task: ConfirmTask, settled: Settled, runner: Runner, screener: Runner) 
         expected, seconds = replace(expected, seconds=task.limits.seconds), math.inf
     else:
         expected = hurried(expected)
-    began = time.monotonic()
-    if (key := key_by_function(candidate, expected, text)) is not None:
-        return key, time.monotonic() - began
     with Confirmer(expected, within=screener) as confirmer:
         if not runner.warm:
             confirmer.start_from(text)
         key = key_of(candidate, text, confirmer, seconds, task.checks)
-        return key, confirmer.seconds
+    began = time.monotonic()
+    key = key_by_function(candidate, expected, key.text) or key
+    return key, confirmer.seconds + time.monotonic() - began

@@ -67,8 +67,8 @@ def function_that_dies(solver: Solver, text: str) -> str | None:
 
 
 def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> FoundKey | None:
-    """The key of a death by a signal, by the function in which the solver dies on ``text``: it needs no
-    reduction, and options say nothing more. None for any other candidate, or if the function is not known.
+    """The key of a death by a signal, by the function in which the solver dies on the reduced ``text``:
+    operators and options say nothing more. None for any other candidate, or if the function is not known.
     """
     key = Key.read(candidate.key)
     if candidate.finding_class != "crash" or not key.where or not key.where[0].startswith("signal "):
