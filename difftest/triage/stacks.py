@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from difftest.oracles.base import Candidate
 from difftest.triage.classes.base import Expectation
 from difftest.triage.key import FoundKey, Key
@@ -31,6 +33,8 @@ _MOST_FRAMES = 40
 _RECURSION = 400
 _MOST_SHOWN = 12
 _FILE = "input.smt2"
+# In seconds: gdb reads the symbols first.
+_LOADING = 15.0
 _LIMITS = Limits(seconds=60.0, memory=4 << 30, output=1 << 20)
 
 
@@ -53,16 +57,17 @@ def run_in(folder: Path, argv: Sequence[str], before: Sequence[str] = ()) -> Run
     return run([*before, *argv], _LIMITS, cwd=folder)
 
 
-def function_that_dies(solver: Solver, text: str) -> str | None:
-    """The function in which a solver dies by a signal on ``text``, in a fresh process; None without gdb, or
-    if the stack does not say it.
+def function_that_dies(solver: Solver, text: str, seconds: float) -> str | None:
+    """The function in which a solver dies by a signal on ``text`` within ``seconds``, in a fresh process.
+    None without gdb, or if the stack does not say it.
     """
     before = _debugger("-ex", "run", "-ex", f"backtrace {_RECURSION}")
     if not before:
         return None
     debugged = replace(solver, argv=(*before, *solver.argv))
+    limits = structs.replace(_LIMITS, seconds=_LOADING + seconds)
     with contextlib.suppress(RunnerLost), Supervisor() as supervisor:
-        return function_of(run_file(supervisor, debugged, Script.of(text), _FILE, _LIMITS).stdout)
+        return function_of(run_file(supervisor, debugged, Script.of(text), _FILE, limits).stdout)
     return None
 
 
@@ -73,7 +78,7 @@ def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> F
     key = Key.read(candidate.key)
     if candidate.finding_class != "crash" or not key.where or not key.where[0].startswith("signal "):
         return None
-    function = function_that_dies(expected.accused, text)
+    function = function_that_dies(expected.accused, text, expected.seconds)
     if function is None:
         return None
     where = (f"{key.where[0]} in {function.replace('|', '')}",)

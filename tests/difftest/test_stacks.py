@@ -68,7 +68,7 @@ def test_tests_that_die_in_one_function_are_one_finding(
 
 def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
-    assert stacks.function_that_dies(find_solver("z3"), CRASH) is None
+    assert stacks.function_that_dies(find_solver("z3"), CRASH, 1.0) is None
 
 
 def test_the_function_stands_in_the_title(tmp_path: Path) -> None:
