@@ -30,7 +30,7 @@ from difftest.oracles.base import Candidate, names_in
 from difftest.triage.classes import class_of
 from difftest.triage.filing import FindingRecord, file_finding
 from difftest.triage.folder import DOCUMENT, REDUCED, FindingFolder, read_document, words_in
-from difftest.triage.key import Key, fold, needs_reduction
+from difftest.triage.key import FoundKey, Key, fold, needs_reduction
 from difftest.triage.ledger import Entry, Ledger
 from difftest.triage.merges import Merge, find_merges, merge
 from difftest.triage.newness import ONLY_BASE, ONLY_BASE_TESTS, name_of
@@ -275,18 +275,20 @@ class Book:
             self._to_confirm.append(shown)
 
     def _is_known_error(
-        self, key: str, words: frozenset[str] = frozenset(), is_reduced: bool = False
+        self, key: str, words: frozenset[str] = frozenset(), found: FoundKey | None = None
     ) -> bool:
         """Whether this is on the list of what is no finding, by its key and the words of its reason, its
-        options and, if it ``is_reduced``, its formula: then that is counted.
+        options and, if a reduction ``found`` the key, its formula: then that is counted.
         """
         own = self.solvers.get(self._plain(Key.read(key).solver))
         release = own.release if own is not None else None
         entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, words)
+        if entry is None and found is not None and found.by_operators:
+            entry = self.ledger.silencing(found.by_operators, release, words)
         if entry is None:
             return False
         self.tally.add("known", {entry.key: 1})
-        if is_reduced:
+        if found is not None:
             self._known_by_formula[key] = entry
         return True
 
@@ -328,7 +330,8 @@ class Book:
             if candidate.key != first_key:
                 self.folded.setdefault(first_key, candidate.key)
             self.tally.fold(first_key, self.folded.get(first_key, first_key), self.looks[first_key])
-        is_known = self._is_known_error(candidate.key, _words_of(result, candidate), result.key is not None)
+        words = _words_of(result, candidate)
+        is_known = self._is_known_error(candidate.key, words, result.key)
         if not is_known:
             yield from self._enter(result, candidate)
         if waiting and (is_other or self._is_worth_a_look(waiting[0].candidate)):
@@ -391,7 +394,8 @@ class Book:
                 files[REDUCED] = result.key.text  # a reduction resumes from it
             base = " and ".join(s.version() for s in self.solvers.values() if s.is_base)
             shown = replace(result.evidence, solvers=ours, files=files, base=base)
-            record = write_finding(self.folder, candidate, test, shown, self.seed)
+            by_operators = result.key.by_operators if result.key is not None else ""
+            record = write_finding(self.folder, candidate, test, shown, self.seed, by_operators)
         self.records[candidate.key] = record
         row = FindingState(
             *(record.id, str(record.finding_class), record.solver, record.key, record.path.name),

@@ -73,8 +73,8 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     reduced = key_by_function(found, expected, text)
     if reduced is None:
         with Confirmer(expected) as confirmer:
-            reduced = key_of(found, text, confirmer, _KEY_SECONDS)
-    return refined(reduced.key, read.release) if read.release else reduced.key
+            reduced = key_of(found, text, confirmer, _KEY_SECONDS).key
+    return refined(reduced, read.release) if read.release else reduced
 
 
 def _name(solver: Solver) -> str:

@@ -228,6 +228,16 @@ class FindingFolder:
         return str(self._of_shown.get("key") or self.data["key"])
 
     @property
+    def key_by_operators(self) -> str:
+        """What the key would be without the function of a stack; empty if it has none."""
+        return str(self.data.get("key_by_operators") or "")
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """All keys that it may be known by."""
+        return [key for key in (str(self.data["key"]), self.key, self.key_by_operators) if key]
+
+    @property
     def safe_mode(self) -> bool | None:
         """Whether the formula to show shows it with cvc5 in its safe mode; None where that is not known."""
         shows = (self._of_shown if self.is_reduced else self.data).get("safe_mode")

@@ -42,11 +42,14 @@ _RELEASE = re.compile(r"(?:fixed in|still in|since) \S+\Z")
 
 @dataclass(frozen=True, slots=True)
 class FoundKey:
-    """A key, and the formula it was read off; ``complete`` if nothing more could be taken away in time."""
+    """A key, and the formula it was read off; ``complete`` if nothing more could be taken away in time. A key
+    with a function from a stack has another one ``by_operators``, as where there is no gdb.
+    """
 
     key: str
     text: str
     complete: bool
+    by_operators: str = ""
 
 
 def needs_reduction(candidate: Candidate) -> bool:
@@ -62,6 +65,9 @@ def fold(found: FoundKey, known: Iterable[str]) -> str:
     mine = Key.read(found.key)
     if found.key in known or mine.release:
         return found.key
+    if found.by_operators:
+        other = fold(replace(found, key=found.by_operators, by_operators=""), known)
+        return other if other in known else found.key
     # Which release fixed it is not asked in a hunt.
     others = {key: read for key in known if not (read := Key.read(key)).release}
     same = next((key for key, other in others.items() if mine.has_the_cause_of(other)), None)

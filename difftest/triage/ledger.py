@@ -188,7 +188,7 @@ class Ledger:
     def with_earlier(self, folders: Iterable[Path]) -> Ledger:
         """With the findings of earlier campaigns, in these folders of findings or campaigns."""
         found = [one for folder in folders for one in folders_of(folder)]
-        keys = {general_key(key): None for one in found for key in (str(one.data["key"]), one.key)}
+        keys = {general_key(key): None for one in found for key in one.keys}
         seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
         return Ledger([*self.entries, *seen])
 
@@ -205,7 +205,11 @@ class Ledger:
     def silencing_finding(self, found: FindingFolder) -> Entry | None:
         """The same for a finding; its formula is read only where causes are listed."""
         words = found.words if self._causes else frozenset()
-        return self.silencing(found.key, found.accused.get("release"), words)
+        release = found.accused.get("release")
+        silencing = (
+            self.silencing(key, release, words) for key in (found.key, found.key_by_operators) if key
+        )
+        return next(filter(None, silencing), None)
 
     def _matching(self, key: str, words: frozenset[str]) -> Iterator[Entry]:
         if not self.entries:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from difftest.oracles.base import Candidate
 from difftest.triage.classes.base import Expectation
-from difftest.triage.key import FoundKey, Key
+from difftest.triage.key import Key
 from solvers.errors import RunnerLost
 from solvers.running.crash_places import function_of, stack_of
 from solvers.running.process import Limits, Run, Supervisor, run
@@ -71,7 +71,7 @@ def function_that_dies(solver: Solver, text: str, seconds: float) -> str | None:
     return None
 
 
-def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> FoundKey | None:
+def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> str | None:
     """The key of a death by a signal, by the function in which the solver dies on the reduced ``text``:
     operators and options say nothing more. None for any other candidate, or if the function is not known.
     """
@@ -82,7 +82,7 @@ def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> F
     if function is None:
         return None
     where = (f"{key.where[0]} in {function.replace('|', '')}",)
-    return FoundKey(str(Key(key.finding_class, key.solver_alone, where)), text, True)
+    return str(Key(key.finding_class, key.solver_alone, where))
 
 
 def _debugger(*commands: str) -> tuple[str, ...]:

@@ -118,9 +118,14 @@ def folders_of(folder: Path) -> list[FindingFolder]:
 
 
 def write_finding(
-    folder: Path, candidate: Candidate, test: GeneratedTest, shown: Shown, seed: int
+    folder: Path,
+    candidate: Candidate,
+    test: GeneratedTest,
+    shown: Shown,
+    seed: int,
+    by_operators: str = "",
 ) -> FindingRecord:
-    """Write a finding about a formula."""
+    """Write a finding about a formula. For ``by_operators`` see FoundKey."""
     script = Script.of(test.text)
     files = {ORIGINAL: test.text}
     for name, run in shown.runs.items():
@@ -138,6 +143,7 @@ def write_finding(
         "theories": list(theories_in(test.text)),
         "safe_mode": shown.safe_mode,
         **({"base": shown.base} if shown.base else {}),
+        **({"key_by_operators": by_operators} if by_operators else {}),
         "solvers": [
             _solver_entry(solver, script, shown.verdicts[solver.name], shown.runs[solver.name])
             for solver in shown.solvers
