@@ -61,6 +61,12 @@ class Fault:
     def _identity(self) -> tuple[str, ...]:
         return (self.kind, self.place) if self.place else (self.kind, self.action, self.shape)
 
+    @property
+    def signal(self) -> str:
+        """The signal that it died of, where it names no place; else empty."""
+        name = self.shape.partition(" ")[0]
+        return name if self.kind == CRASH and not self.place and name.startswith("SIG") else ""
+
     def stem(self, solver: str) -> str:
         """What a key begins with: kind and solver, then the place, or where it happened and what was said."""
         where = self.place or f"{self.action}: {self.shape}".rstrip(": ")

@@ -2,7 +2,8 @@
 
 A key is ``KIND|SOLVER|WHERE`` with the place of a crash, or the action and the shape of the message. Where
 that says little (a signal, a wrong answer, a solver's own check of its models) the operators follow that are
-left in the trace after a quick minimisation. How keys fold is said in ``difftest.triage.key``.
+left in the trace after a quick minimisation; ``examine`` puts the function in which the solver died in their
+place, where gdb sees it. How keys fold is said in ``difftest.triage.key``.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -30,6 +30,7 @@ from apifuzz.running.faults import Fault
 from apifuzz.running.setup import Setup
 from apifuzz.trace import MAX_TEXT
 from base.documents import from_document
+from difftest.triage.stacks import function_seen
 from solvers.running.crash_places import file_of
 from solvers.running.outcomes import CRASH_SIGNALS
 from solvers.running.process import Limits, Run, Supervisor
@@ -127,6 +128,13 @@ class Runner:
         """Make the calls of a trace again: in a fork, or in a fresh Python with time to load the solver."""
         return self._ask({"mode": "replay", "trace": trace}, _fresh(limits) if fresh else limits, fresh)
 
+    def function_that_dies(self, trace: str, limits: Limits = RUN_LIMITS) -> str | None:
+        """The function of the solver in which a fresh process dies by a signal at the calls of a trace; None
+        without gdb, or if its stack does not say it.
+        """
+        request = {"mode": "replay", "trace": trace}
+        return function_seen(lambda before, most: self._run_fresh(request, most, before), limits.seconds)
+
     def repeat(self, trace: str, limits: Limits = RUN_LIMITS, fresh: bool = False) -> RunResult:
         """Make the calls of a trace again and again in one process: a fault where memory grows each time."""
         limits = structs.replace(limits, seconds=FRESH_SECONDS * fresh + REPEATS * limits.seconds)
@@ -180,16 +188,22 @@ class Runner:
         return seen, self._written()
 
     def _ask(self, request: dict[str, Any], limits: Limits, fresh: bool = False) -> RunResult:
-        self._file.unlink(missing_ok=True)
-        request["file"] = str(self._file)
         if fresh:
-            asked = Path(self._folder.name, "request")
-            document = {"setup": self._sent, "request": request}
-            asked.write_text(json.dumps(document), "utf-8")
-            run = self._programs.execute([sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
+            run = self._run_fresh(request, limits)
         else:
-            run = self._forks.evaluate(json.dumps(request).encode(), limits)
+            run = self._forks.evaluate(json.dumps(self._to_file(request)).encode(), limits)
         return _result(run, self._written())
+
+    def _run_fresh(self, request: dict[str, Any], limits: Limits, before: Sequence[str] = ()) -> Run:
+        """What comes of a request in a fresh Python, with other words before its command."""
+        asked = Path(self._folder.name, "request")
+        asked.write_text(json.dumps({"setup": self._sent, "request": self._to_file(request)}), "utf-8")
+        return self._programs.execute([*before, sys.executable, "-I", str(_CHILD)], limits, stdin=asked)
+
+    def _to_file(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request with the file of the trace, which is not there yet."""
+        self._file.unlink(missing_ok=True)
+        return {**request, "file": str(self._file)}
 
     def _written(self) -> str:
         try:

@@ -384,8 +384,10 @@ class Book:
 
     def _write(self, result: Confirmation, candidate: Candidate) -> FindingRecord:
         test, name = result.test or result.task.test, result.task.name
+        by_operators = result.key.by_operators if result.key is not None else ""
         if result.filing is not None:
-            record = file_finding(self.folder, replace(result.filing, key=candidate.key))
+            filing = replace(result.filing, key=candidate.key, by_operators=by_operators)
+            record = file_finding(self.folder, filing)
         else:
             assert result.evidence is not None, "it showed again"
             ours = tuple(map(self._ours, result.evidence.solvers))
@@ -394,7 +396,6 @@ class Book:
                 files[REDUCED] = result.key.text  # a reduction resumes from it
             base = " and ".join(s.version() for s in self.solvers.values() if s.is_base)
             shown = replace(result.evidence, solvers=ours, files=files, base=base)
-            by_operators = result.key.by_operators if result.key is not None else ""
             record = write_finding(self.folder, candidate, test, shown, self.seed, by_operators)
         self.records[candidate.key] = record
         row = FindingState(

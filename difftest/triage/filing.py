@@ -54,7 +54,8 @@ class FindingRecord:
 class Filing:
     """A finding to be written: the ``document`` without what all have in common, and ``files`` by name.
 
-    ``text`` is what it is about; with the key it makes the finding's identity.
+    ``text`` is what it is about; with the key it makes the finding's identity. For ``by_operators`` see
+    FoundKey.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Filing:
     text: str
     document: Mapping[str, Any]
     files: Mapping[str, str]
+    by_operators: str = ""
 
     @property
     def id(self) -> str:
@@ -90,6 +92,7 @@ def file_finding(folder: Path, filing: Filing) -> FindingRecord:
             (work / name).write_bytes(_encoded(text))
         head = {"format": FORMAT, "kind": filing.kind, "id": filing.id, "class": filing.finding_class}
         head |= {"solver": filing.solver, "key": filing.key, "platform": _platform()}
+        head |= {"key_by_operators": filing.by_operators} if filing.by_operators else {}
         put_json(work / DOCUMENT, {**head, **filing.document})
         rewrite_report(work)
         if not final.exists():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def stack_seen(argv: Sequence[str], folder: Path) -> tuple[str, ...]:
     word may be ``<FILE``.
     """
     for stops in ((), _STOP_AT_EXIT):
-        before = _debugger(*stops, "-ex", "run", "-ex", f"backtrace {_MOST_FRAMES}")
+        before = _under_gdb(_MOST_FRAMES, *stops)
         if before and (names := stack_of(run_in(folder, argv, before).stdout)):
             return tuple(names[:_MOST_SHOWN])
     return ()
@@ -61,13 +61,22 @@ def function_that_dies(solver: Solver, text: str, seconds: float) -> str | None:
     """The function in which a solver dies by a signal on ``text`` within ``seconds``, in a fresh process.
     None without gdb, or if the stack does not say it.
     """
-    before = _debugger("-ex", "run", "-ex", f"backtrace {_RECURSION}")
+
+    def run_again(before: Sequence[str], limits: Limits) -> Run:
+        debugged = replace(solver, argv=(*before, *solver.argv))
+        with Supervisor() as supervisor:
+            return run_file(supervisor, debugged, Script.of(text), _FILE, limits)
+
+    return function_seen(run_again, seconds)
+
+
+def function_seen(run_again: Callable[[Sequence[str], Limits], Run], seconds: float) -> str | None:
+    """The same for a run of any process: ``run_again`` runs it with the words of gdb before its command."""
+    before = _under_gdb(_RECURSION)
     if not before:
         return None
-    debugged = replace(solver, argv=(*before, *solver.argv))
-    limits = structs.replace(_LIMITS, seconds=_LOADING + seconds)
-    with contextlib.suppress(RunnerLost), Supervisor() as supervisor:
-        return function_of(run_file(supervisor, debugged, Script.of(text), _FILE, limits).stdout)
+    with contextlib.suppress(RunnerLost):
+        return function_of(run_again(before, structs.replace(_LIMITS, seconds=_LOADING + seconds)).stdout)
     return None
 
 
@@ -85,6 +94,7 @@ def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> s
     return str(Key(key.finding_class, key.solver_alone, where))
 
 
-def _debugger(*commands: str) -> tuple[str, ...]:
+def _under_gdb(frames: int, *stops: str) -> tuple[str, ...]:
+    """The words before a command that let gdb print so many frames where it stops; empty without gdb."""
     gdb = shutil.which("gdb")
-    return () if gdb is None else (gdb, *_GDB, *commands, "--args")
+    return () if gdb is None else (gdb, *_GDB, *stops, "-ex", "run", "-ex", f"backtrace {frames}", "--args")

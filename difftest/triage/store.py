@@ -143,7 +143,6 @@ def write_finding(
         "theories": list(theories_in(test.text)),
         "safe_mode": shown.safe_mode,
         **({"base": shown.base} if shown.base else {}),
-        **({"key_by_operators": by_operators} if by_operators else {}),
         "solvers": [
             _solver_entry(solver, script, shown.verdicts[solver.name], shown.runs[solver.name])
             for solver in shown.solvers
@@ -155,7 +154,7 @@ def write_finding(
         },
     }
     head = ("formula", candidate.finding_class, candidate.label, candidate.key, test.text)
-    filing = Filing(*head, document, files)
+    filing = Filing(*head, document, files, by_operators)
     files["command.txt"] = _commands(script, shown, folder / filing.folder_name)
     return file_finding(folder, filing)
 

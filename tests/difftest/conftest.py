@@ -15,7 +15,7 @@ def no_debugger(monkeypatch: pytest.MonkeyPatch) -> None:
     """gdb takes a second for a stack, and here they are of fake solvers: test_stacks.py and
     tests/exhume/test_report_commands.py are about stacks.
     """
-    monkeypatch.setattr(stacks, "_debugger", lambda *_: ())
+    monkeypatch.setattr(stacks, "_under_gdb", lambda *_: ())
 
 
 @pytest.fixture
