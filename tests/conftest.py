@@ -6,7 +6,9 @@ import contextlib
 import functools
 import gc
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -23,12 +25,14 @@ from base.steps import unseen
 from corpus import schema, store
 from corpus.store import Corpus
 from difftest import Solver, find_solver
+from exhume.cli import run
 from exhume.screens.console import Pace
 from miner import starter as starter_tracker
 from solvers.running.runner import Runner
 from tests.once import made_once
 from tests.shell import quick_spec
 from tests.sizes import size
+from tests.stored import Command, Ended
 
 # Workers hold hundreds of megabytes; a search for cycles after every 700 objects takes a tenth of their time.
 gc.set_threshold(20_000, 20, 20)
@@ -165,6 +169,37 @@ def assert_gone() -> Callable[[str], None]:
         assert left == []
 
     return check
+
+
+@pytest.fixture
+def exhume(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line in this process."""
+
+    def call(*arguments: object) -> Ended:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return Ended(int(code), printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of a few megabytes."""
+    where = tmp_path / "disk"
+    where.mkdir()
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None:
+        pytest.skip("needs root to mount a small file system")
+    done = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=6m", "tmpfs", where], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield where
+    if where.is_mount():
+        subprocess.run(["umount", "-l", where], check=True)
 
 
 HUNT = ("hunt", "--strategy=skeletons")

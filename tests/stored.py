@@ -1,4 +1,4 @@
-"""What earlier versions of exhume stored, in ``tests/formats``, unpacked; and exhume as users start it."""
+"""What earlier versions of exhume stored, in ``tests/formats``, unpacked; and how a command line ended."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import importlib.metadata
 import json
 import lzma
 import shutil
-import sys
 import tarfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 FORMATS = Path(__file__).with_name("formats")
 V0 = FORMATS / "v0"
@@ -56,22 +53,7 @@ class Ended:
 
 
 Command = Callable[..., Ended]
-
-
-def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run exhume's command line in this process, as the installed program starts it."""
-    (script,) = importlib.metadata.entry_points(group="console_scripts", name="exhume")
-    main = script.load()
-
-    def call(*arguments: object) -> Ended:
-        capsys.readouterr()
-        monkeypatch.setattr(sys, "argv", ["exhume", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), printed.out, printed.err)
-
-    return call
+"""Runs a command line: the fixture ``exhume`` does so in this process."""
 
 
 def other_versions(written: Mapping[str, str]) -> str:

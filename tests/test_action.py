@@ -17,8 +17,7 @@ from matplotlib import get_cachedir
 
 from difftest.triage.ledger import general_key
 from tests.exhume.conftest import always
-from tests.exhume.conftest import exhume as exhume  # the fixture
-from tests.exhume.conftest import formulas as formulas
+from tests.exhume.conftest import formulas as formulas  # the fixture
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with the extras dev and docs")
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,16 +25,16 @@ from tests.miner.github_server import FakeTracker, serving
 from tests.once import made_once
 from tests.releases import no_release
 from tests.sizes import size
-from tests.stored import V0, Command, Ended, command, other_versions, unpack
+from tests.stored import V0, Command, Ended, other_versions, unpack
 from tests.test_architecture import MACHINE_PATH
 
 EXPECTED: dict[str, Any] = json.loads((V0 / "expected.json").read_text("utf-8"))
 ARCHIVES = sorted(file.name.removesuffix(".tar.xz") for file in V0.glob("*.tar.xz"))
 CAMPAIGNS = sorted(EXPECTED["triage"])
 PLANTED = "planted=python3 -I -S planted.py --talk"
-# A finding of each: it is found again by its minimised calls.
 MORE = size(4, 8)
 """The tests of a hunt that was resumed."""
+# A finding of each: it is found again by its minimised calls.
 REPLAYED = ("calls-cvc5", "calls-z3", "calls-old", "calls-planted")
 
 Copy = Callable[[str], Path]
@@ -65,11 +65,6 @@ def copy(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
         return Path(shutil.copy(stored / name, tmp_path / name))
 
     return make
-
-
-@pytest.fixture
-def exhume(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return command(capsys, monkeypatch)
 
 
 def had(ended: Ended) -> Ended:

@@ -26,7 +26,7 @@ import pytest
 from corpus.store import Corpus
 from tests.conftest import make_starter
 from tests.once import made_once
-from tests.stored import FORMATS, V0, Command, Ended, command, other_versions, unpack
+from tests.stored import FORMATS, V0, Command, Ended, other_versions, unpack
 
 GOLDEN = FORMATS / "golden.json"
 COUNT = 30
@@ -123,11 +123,6 @@ def learned(exhume: Command, corpus: Path) -> dict[str, dict[str, str]]:
         assert ended.code == 0, ended.err
         made[name] = {hashlib.sha256(row.encode()).hexdigest()[:WIDTH]: row for row in ended.out.splitlines()}
     return made
-
-
-@pytest.fixture
-def exhume(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    return command(capsys, monkeypatch)
 
 
 def lay_out(folder: Path) -> None:

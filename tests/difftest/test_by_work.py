@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,10 @@ from difftest.triage.keying import key_of
 from generator.strategy import GeneratedTest
 from solvers.specs import with_resource_limit
 from tests.conftest import HUNT
-from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.releases import no_release
 from tests.sizes import size
 from tests.solvers.test_screener import Counted
-from tests.stored import Ended
+from tests.stored import Command
 
 TESTS = size(3, 5)
 TEXT = "(declare-const x Int)\n(declare-const y Int)\n(assert (> (div x 3) (mod y 5)))\n(check-sat)\n"
@@ -123,9 +121,7 @@ def test_specs_with_a_limit() -> None:
 
 
 @pytest.mark.thorough
-def test_the_same_seed_gives_the_same_findings(
-    exhume: Callable[..., Ended], starter: Path, tmp_path: Path
-) -> None:
+def test_the_same_seed_gives_the_same_findings(exhume: Command, starter: Path, tmp_path: Path) -> None:
     try:
         find_solver("z3==4.8.5")
     except (EnvironmentProblem, ReleaseNotFound) as problem:
@@ -145,7 +141,7 @@ def test_the_same_seed_gives_the_same_findings(
     assert [findings("2", 1), findings("3", 2)] == [first, first]
 
 
-def test_what_depends_on_time_does_not_go_with_it(exhume: Callable[..., Ended], tmp_path: Path) -> None:
+def test_what_depends_on_time_does_not_go_with_it(exhume: Command, tmp_path: Path) -> None:
     ended = exhume(*HUNT, "--solver", "z3", "--rlimit", 9, "--bandit", "--out", tmp_path)
     assert ended.code == 2
     assert "--rlimit cannot be used with --bandit" in ended.err

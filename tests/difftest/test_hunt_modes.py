@@ -21,7 +21,6 @@ from difftest.triage.options import drop_options, in_safe_mode, leaner, stands_i
 from difftest.triage.reduce import reduce
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
-from tests.exhume.conftest import exhume as exhume  # the fixture
 from tests.shell import READ, shell_solver
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 3))\n(check-sat)\n"

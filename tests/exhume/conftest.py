@@ -1,4 +1,4 @@
-"""The command line in this process and in one of its own, a small corpus, solvers that misbehave."""
+"""The command line in a process of its own, a small corpus, solvers that misbehave."""
 
 from __future__ import annotations
 
@@ -6,34 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from exhume.cli import run
 from tests.conftest import HUNT
 from tests.shell import quick_spec, shell_spec
-from tests.stored import Ended
+from tests.stored import Command, Ended
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-Run = Callable[..., Ended]
-
-
-@pytest.fixture
-def exhume(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command line in this process."""
-
-    def call(*arguments: object) -> Ended:
-        capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return Ended(int(code), printed.out, printed.err)
-
-    return call
 
 
 @pytest.fixture
@@ -55,7 +38,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def shell(start: Callable[..., subprocess.Popen[str]]) -> Run:
+def shell(start: Callable[..., subprocess.Popen[str]]) -> Command:
     """Run a command line as a process of its own."""
 
     def call(*arguments: object, **options: Any) -> Ended:
@@ -119,24 +102,6 @@ echo File: ../src/ast/ast.cpp
 echo Line: $(($1 % 100000))
 kill -ABRT $$""",
     )
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes."""
-    where = tmp_path / "disk"
-    where.mkdir()
-    mount = shutil.which("mount")
-    if os.geteuid() != 0 or mount is None:
-        pytest.skip("needs root to mount a small file system")
-    done = subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=6m", "tmpfs", where], capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
-    yield where
-    if where.is_mount():
-        subprocess.run(["umount", "-l", where], check=True)
 
 
 @pytest.fixture

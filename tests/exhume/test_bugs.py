@@ -19,7 +19,7 @@ from difftest.bugs.records import BUGS, BUNDLED, Benchmark
 from solvers.lookup import find_solver
 from solvers.running.script import Script
 from tests.difftest.bugs.planted import TEXT, Planted
-from tests.exhume.conftest import Run
+from tests.stored import Command
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
     return shelf
 
 
-def test_build_list_show_export(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
+def test_build_list_show_export(exhume: Command, corpus: Path, planted: Planted, tmp_path: Path) -> None:
     bugs = tmp_path / "bugs"
     done = exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
     assert (done.code, "2 bugs of 2 triggers" in done.out) == (0, True)
@@ -60,7 +60,7 @@ def test_build_list_show_export(exhume: Run, corpus: Path, planted: Planted, tmp
 
 
 def test_the_files_of_fixing_commits_are_kept(
-    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Command, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "Clones", lambda folders: Fixed())
     exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs", "--repository", tmp_path)
@@ -75,7 +75,7 @@ class Fixed:
         return ("src/a.cpp",)
 
 
-def test_two_builds_into_one_folder(exhume: Run, corpus: Path, planted: Planted, tmp_path: Path) -> None:
+def test_two_builds_into_one_folder(exhume: Command, corpus: Path, planted: Planted, tmp_path: Path) -> None:
     with Store(tmp_path / "bugs"):
         done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "bugs")
     assert (done.code, "another build uses this folder" in done.said) == (2, True)
@@ -92,7 +92,7 @@ def test_two_builds_into_one_folder(exhume: Run, corpus: Path, planted: Planted,
     ],
 )
 def test_bad_input_is_one_line(
-    exhume: Run, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Command, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = exhume("bugs", *arguments)
@@ -100,24 +100,24 @@ def test_bad_input_is_one_line(
 
 
 @pytest.mark.parametrize(("option", "given"), [("--solver", "z4"), ("--class", "crsh")])
-def test_a_list_says_which_name_no_bug_has(exhume: Run, option: str, given: str) -> None:
+def test_a_list_says_which_name_no_bug_has(exhume: Command, option: str, given: str) -> None:
     done = exhume("bugs", "list", option, given)
     assert done.code == 0
     assert f"no bug has the {option[2:]} '{given}'; there are " in done.err
 
 
-def test_a_list_of_no_bugs_names_no_others(exhume: Run, tmp_path: Path) -> None:
+def test_a_list_of_no_bugs_names_no_others(exhume: Command, tmp_path: Path) -> None:
     (tmp_path / "bugs.jsonl").touch()
     done = exhume("bugs", "list", "--bugs", tmp_path, "--solver", "z3")
     assert (done.code, "there are" in done.err, "0 bugs" in done.out) == (0, False, True)
 
 
-def test_a_family_without_releases_is_refused(exhume: Run, corpus: Path, tmp_path: Path) -> None:
+def test_a_family_without_releases_is_refused(exhume: Command, corpus: Path, tmp_path: Path) -> None:
     done = exhume("bugs", "build", "--corpus", corpus, "--out", tmp_path / "x", "--solver", "nothing")
     assert (done.code, "'nothing' has no releases" in done.err) == (2, True)
 
 
-def test_the_bundled_benchmark_is_whole(exhume: Run) -> None:
+def test_the_bundled_benchmark_is_whole(exhume: Command) -> None:
     rows = exhume("bugs", "list", "--json").json
     assert len(rows) >= 60
     assert {"crash", "invalid-model", "soundness"} <= {row["class"] for row in rows}
@@ -126,7 +126,7 @@ def test_the_bundled_benchmark_is_whole(exhume: Run) -> None:
         assert {bug.last_bad, bug.first_good} <= {seen.release for seen in bug.strip}
 
 
-def test_a_run_says_by_its_exit_code_whether_the_bug_shows(exhume: Run, fake: Callable[..., str]) -> None:
+def test_a_run_says_by_its_exit_code_whether_the_bug_shows(exhume: Command, fake: Callable[..., str]) -> None:
     bug = next(bug for bug in Benchmark(BUNDLED).bugs.values() if bug.finding_class == "soundness")
     answers = [bug.right or ""] * len(Script.of(bug.text).checks)
     right = fake("right", f"say({', '.join(map(repr, answers))})")
@@ -140,7 +140,7 @@ def test_a_run_says_by_its_exit_code_whether_the_bug_shows(exhume: Run, fake: Ca
 
 
 def test_verify_lists_and_marks_what_differs(
-    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Command, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bugs = tmp_path / "bugs"
     exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
@@ -155,7 +155,7 @@ def test_verify_lists_and_marks_what_differs(
 
 
 def test_a_checkout_runs_both_releases(
-    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Command, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bugs, folder = tmp_path / "bugs", tmp_path / "it's here"
     exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
@@ -173,7 +173,7 @@ def test_a_checkout_runs_both_releases(
 
 
 def test_score_and_compare(
-    exhume: Run, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exhume: Command, corpus: Path, planted: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bugs = tmp_path / "bugs"
     exhume("bugs", "build", "--corpus", corpus, "--out", bugs)
@@ -198,7 +198,7 @@ def test_score_and_compare(
     assert [row["name"] for row in said["fuzzers"]] == [str(tmp_path / "good"), str(second)]
 
 
-def test_a_release_splits_the_bugs_of_its_solver(exhume: Run) -> None:
+def test_a_release_splits_the_bugs_of_its_solver(exhume: Command) -> None:
     split = [
         {row["id"] for row in exhume("bugs", "list", option, "z3==4.8.6", "--json").json}
         for option in ("--fixed-by", "--fixed-after")
@@ -212,12 +212,12 @@ def test_a_release_splits_the_bugs_of_its_solver(exhume: Run) -> None:
 
 
 @pytest.mark.parametrize("spec", ["z3", "z3==4.8.5[a=1]", "mine=true"])
-def test_a_score_needs_a_release(exhume: Run, spec: str, tmp_path: Path) -> None:
+def test_a_score_needs_a_release(exhume: Command, spec: str, tmp_path: Path) -> None:
     done = exhume("bugs", "score", "--against", spec, "--out", tmp_path / "x", "--", "true")
     assert (done.code, "name a release" in done.said) == (2, True)
 
 
-def test_an_export_is_checked_by_its_sums(exhume: Run, tmp_path: Path) -> None:
+def test_an_export_is_checked_by_its_sums(exhume: Command, tmp_path: Path) -> None:
     done = exhume("bugs", "export", "--out", tmp_path / "out")
     assert (tmp_path / "out" / "SHA256SUMS").read_text() == done.out
     assert exhume("bugs", "export", "--out", tmp_path / "out").code == 2

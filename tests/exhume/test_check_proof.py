@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.exhume.conftest import Run
+from tests.stored import Command
 
 UNSAT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 3))(assert (< x 2))(check-sat)\n"
 
 
-def test_proofs_of_files_are_checked(exhume: Run, tmp_path: Path) -> None:
+def test_proofs_of_files_are_checked(exhume: Command, tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(UNSAT)
     (tmp_path / "b.smt2").write_text(UNSAT.replace("< x 2", "< x 9"))
     (tmp_path / "c.smt2").write_text("(assert (")
@@ -29,7 +29,7 @@ def test_proofs_of_files_are_checked(exhume: Run, tmp_path: Path) -> None:
     assert "a.smt2: " in shown
 
 
-def test_a_wrong_step_is_shown(exhume: Run, tmp_path: Path) -> None:
+def test_a_wrong_step_is_shown(exhume: Command, tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(UNSAT)
     wrong = "unsat\\n(declare-const x Int)\\n(step @p1 (= x 1) :rule odd)"
     body = f"print('{wrong}' if 'get-proof' in text else 'unsat')"
@@ -41,7 +41,7 @@ def test_a_wrong_step_is_shown(exhume: Run, tmp_path: Path) -> None:
     assert "says sat to this formula" in done.out
 
 
-def test_what_gives_no_proofs_is_an_error(exhume: Run, tmp_path: Path) -> None:
+def test_what_gives_no_proofs_is_an_error(exhume: Command, tmp_path: Path) -> None:
     done = exhume("check-proof", str(tmp_path / "a.smt2"), "--solver", "bitwuzla")
     assert done.code == 2
     assert "prints no proofs" in done.err
@@ -50,7 +50,7 @@ def test_what_gives_no_proofs_is_an_error(exhume: Run, tmp_path: Path) -> None:
     assert "no.smt2" in done.err
 
 
-def test_a_crash_is_no_answer(exhume: Run, tmp_path: Path) -> None:
+def test_a_crash_is_no_answer(exhume: Command, tmp_path: Path) -> None:
     (tmp_path / "a.smt2").write_text(UNSAT)
     script = tmp_path / "dies.py"
     script.write_text("import os\nos.abort()\n")

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from solvers.discovery.comparing import NewName
-from tests.exhume.conftest import Run
+from tests.stored import Command
 
 
-def test_new_names_are_lines_or_a_document(exhume: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_names_are_lines_or_a_document(exhume: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     new = [NewName("operator", "frob", ("(frob Int Bool)",) * 5), NewName("tactic", "twist")]
     monkeypatch.setattr("exhume.commands.solvers.discover", lambda solver, progress: new)
     done = exhume("solvers", "discover", "z3")
@@ -24,12 +24,12 @@ def test_new_names_are_lines_or_a_document(exhume: Run, monkeypatch: pytest.Monk
     assert json.loads(done.out)[1] == {"kind": "tactic", "name": "twist", "guess": []}
 
 
-def test_a_solver_without_scripts_names_its_options(exhume: Run) -> None:
+def test_a_solver_without_scripts_names_its_options(exhume: Command) -> None:
     done = exhume("solvers", "discover", "oxiz", "--json")
     assert (done.code, json.loads(done.out)) == (0, [])
 
 
-def test_a_command_line_cannot_be_asked(exhume: Run) -> None:
+def test_a_command_line_cannot_be_asked(exhume: Command) -> None:
     done = exhume("solvers", "discover", "mine=cat")
     assert done.code == 2
     assert done.err.startswith("exhume: solver 'mine=cat': only solvers known by name can be asked: z3, ")

@@ -26,8 +26,8 @@ from exhume.pages.site.indexing import MOST_WORDS, rows_of, script, words_of
 from exhume.pages.site.serving import make_server
 from solvers.errors import EnvironmentProblem
 from tests.difftest.bugs.planted import RAN, planted_benchmark, planted_bug
-from tests.exhume.conftest import Run
 from tests.exhume.test_report import HOSTILE, Page
+from tests.stored import Command
 
 SCRIPTS = {"data/rows.js", "search.js", "sql.js"}
 
@@ -375,7 +375,9 @@ def test_what_is_not_the_engine_is_refused(packages: list[Path], tmp_path: Path)
 # The command
 
 
-def test_the_command_says_what_it_wrote(exhume: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_says_what_it_wrote(
+    exhume: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(building, "overview_plots", lambda bugs: [])
     planted_benchmark(tmp_path / "bugs", planted_bug(), planted_bug(2))
     call = ["bugs", "site", "--bugs", tmp_path / "bugs", "--out", tmp_path / "site"]
