@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import cvc5
 import pytest
 
 from apifuzz.driving import replay
@@ -25,8 +24,13 @@ from difftest import Limits, Solver, find_solver
 from smtlib import check_script, read_script
 from solvers.running.process import Supervisor
 from tests.apifuzz.kits import drawn
+from tests.smtlib.solving import cvc5_lines
 
 MILLISECONDS = 200
+CVC5_OPTIONS = {
+    **dict.fromkeys(("strings-exp", "fp-exp", "arrays-exp", "sets-exp", "incremental"), "true"),
+    "rlimit-per": "20000",
+}
 
 
 @pytest.mark.slow
@@ -60,24 +64,7 @@ def ask_z3(text: str) -> str:
 
 
 def ask_cvc5(text: str) -> str:
-    manager = cvc5.TermManager()
-    solver = cvc5.Solver(manager)
-    for name in ("strings-exp", "fp-exp", "arrays-exp", "sets-exp", "incremental"):
-        solver.setOption(name, "true")
-    solver.setOption("tlimit-per", str(MILLISECONDS))
-    solver.setOption("rlimit-per", "20000")
-    symbols = cvc5.SymbolManager(manager)
-    parser = cvc5.InputParser(solver, symbols)
-    if "set-logic" not in text:
-        text = "(set-logic HO_ALL)\n" + text if "(-> " in text else "(set-logic ALL)\n" + text
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "run")
-    lines: list[str] = []
-    try:
-        while not (command := parser.nextCommand()).isNull():
-            lines.append(command.invoke(solver, symbols))
-    except RuntimeError as error:
-        lines.append(f"(error {error})")
-    return "\n".join(lines)
+    return "\n".join(cvc5_lines(text, MILLISECONDS, CVC5_OPTIONS))
 
 
 # What the solvers say of well-sorted text that their build or their arithmetic leaves out.

@@ -20,7 +20,7 @@ from solvers.running.runner import Runner
 from solvers.running.script import Script
 from tests.difftest.test_experiments import rows_of, run, script
 from tests.releases import no_release
-from tests.smtlib.solving import ask_z3
+from tests.smtlib.solving import z3_lines
 
 VARIANTS = ("reprinted", "cnf", "simplify")
 TEXT = """(set-logic ALL)
@@ -102,7 +102,7 @@ def test_variants_say_what_the_formula_says_and_keep_all_that_is_not_asserted(tm
         claims = [f"(and {other} (not {one}))"] + ([] if new else [f"(and {one} (not {other}))"])
         for claim in claims:
             declared = [t for t in others(made) if t.startswith("(declare")]
-            assert ask_z3("\n".join([*declared, f"(assert {claim})", "(check-sat)"])) == ["unsat", ""]
+            assert z3_lines("\n".join([*declared, f"(assert {claim})", "(check-sat)"])) == ["unsat", ""]
 
 
 def others(text: Script) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import cvc5
 import z3
@@ -12,7 +12,7 @@ from corpus.acceptance import Acceptance
 MILLISECONDS = 2000
 
 
-def ask_z3(text: str, milliseconds: int = MILLISECONDS) -> list[str]:
+def z3_lines(text: str, milliseconds: int = MILLISECONDS) -> list[str]:
     """z3's output, line by line. A line of an error begins with ``(error``."""
     context = z3.Context()
     try:
@@ -27,12 +27,15 @@ def ask_z3(text: str, milliseconds: int = MILLISECONDS) -> list[str]:
     return output.split("\n")
 
 
-def ask_cvc5(text: str) -> list[str]:
+def cvc5_lines(
+    text: str, milliseconds: int = MILLISECONDS, options: Mapping[str, str] | None = None
+) -> list[str]:
     """cvc5's output, line by line. A line of an error begins with ``(error``."""
     manager = cvc5.TermManager()
     solver = cvc5.Solver(manager)
     symbols = cvc5.SymbolManager(manager)
-    solver.setOption("tlimit-per", str(MILLISECONDS))
+    for name, value in {"tlimit-per": str(milliseconds), **(options or {})}.items():
+        solver.setOption(name, value)
     parser = cvc5.InputParser(solver, symbols)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, with_logic(text), "text")
     lines: list[str] = []
@@ -51,7 +54,7 @@ def with_logic(text: str) -> str:
     return f"(set-logic {'HO_ALL' if '(-> ' in text else 'ALL'})\n{text}"
 
 
-ASK: dict[str, Callable[[str], list[str]]] = {"z3": ask_z3, "cvc5": ask_cvc5}
+ASK: dict[str, Callable[[str], list[str]]] = {"z3": z3_lines, "cvc5": cvc5_lines}
 
 
 LIMITS = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-import cvc5
 import z3
+
+from tests.smtlib.solving import cvc5_lines
 
 # Milliseconds: most scripts take a few; the last try is for the same script on a busy machine.
 QUICK, SECOND, LAST = 500, 10_000, 60_000
@@ -26,17 +27,9 @@ def ask_z3(text: str, milliseconds: int) -> str:
 
 def ask_cvc5(text: str, milliseconds: int) -> str:
     """What cvc5 answers to a script with one check-sat."""
-    manager = cvc5.TermManager()
-    solver = cvc5.Solver(manager)
-    solver.setOption("tlimit", str(milliseconds))
-    solver.setOption("strings-exp", "true")
-    symbols = cvc5.SymbolManager(manager)
-    parser = cvc5.InputParser(solver, symbols)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
-    said = ""
-    while not (command := parser.nextCommand()).isNull():
-        said += command.invoke(solver, symbols)
-    return said.strip()
+    said = "\n".join(cvc5_lines(text, milliseconds, {"strings-exp": "true"})).strip()
+    assert "(error" not in said, said
+    return said
 
 
 def answer(text: str) -> str:
