@@ -147,7 +147,7 @@ class Crawler:
             if name == self.current:
                 break
             self.current = name
-        raise PageGone(f"{self.current} exists, but {request.partition('?')[0]} does not: {answer.status}")
+        raise PageGone(f"it exists, but {request.partition('?')[0]} does not: {answer.status}")
 
     def check_deleted(self) -> int:
         """Request each issue that is missing in the list of all issues; returns how many are gone."""

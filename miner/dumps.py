@@ -24,7 +24,7 @@ from corpus.intake import Intake
 from corpus.records import Issue, RawRecord, Tracker
 from corpus.store import Corpus, connect, open_database, sql_text
 from miner.archive import Archive, decoded
-from miner.errors import BadInput
+from miner.errors import BadDump, BadInput
 from miner.fixes import store_files
 from miner.hosts import DEFAULT, Place, host_named, known_hosts
 from miner.hosts.host import Host
@@ -44,9 +44,9 @@ _EXPORT = (
 
 
 def require_dump(source: Path) -> None:
-    """Raise BadInput if there is no such file or folder."""
+    """Raise BadDump if there is no such file or folder."""
     if not os.path.exists(source):  # noqa: PTH110 - Path.exists raises OSError if the name is too long
-        raise BadInput(f"there is no file or folder {source}")
+        raise BadDump(f"there is no file or folder {source}")
 
 
 def mine_files(
@@ -64,15 +64,15 @@ def mine_files(
     """
     options, listener = options or MineOptions(), listener or Listener()
     if source.resolve() == corpus.path.resolve():
-        raise BadInput(f"{source} is the corpus itself: use --replay to read its records again")
+        raise BadDump(f"{source} is the corpus itself: use --replay to read its records again")
     loader = _Loader(corpus, listener, place)
     try:
         loader.load(source)
     except BadInput as error:
         if not loader.archives:
             raise
-        loader.problems.append(str(error))
-    first, more = "".join(loader.problems[:1]), len(loader.problems) - 1
+        loader.problems.append(error)
+    first, more = "".join(map(str, loader.problems[:1])), len(loader.problems) - 1
     problem = f"{first}; {counted(more, 'more file')} cannot be read completely" if more > 0 else first
     reports: list[TrackerReport] = []
     for archive in dict.fromkeys(loader.archives.values()):
@@ -109,7 +109,7 @@ class _Loader:
     listener: Listener
     place: Place | None
     archives: dict[tuple[str, str], Archive] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: list[BadInput] = field(default_factory=list)
     files: int = 0
     objects: int = 0
     skipped: int = 0
@@ -128,16 +128,16 @@ class _Loader:
                 try:
                     self._load_file(file)
                 except BadInput as error:
-                    self.problems.append(str(error))
+                    self.problems.append(error)
         except OSError as error:
-            raise BadInput(f"{error.filename or source} cannot be read: {error.strerror}") from error
+            raise BadDump(f"{error.filename or source} cannot be read: {error.strerror}") from error
         if not found:
-            raise BadInput(f"{source} contains no files ending in {', '.join(_ENDINGS)}")
+            raise BadDump(f"{source} contains no files ending in {', '.join(_ENDINGS)}")
         if not self.archives:
             if self.problems:
-                raise BadInput(self.problems[0])
+                raise self.problems[0]
             titles = " or ".join(host.api.title for host in known_hosts().values())
-            raise BadInput(
+            raise BadDump(
                 f"{source} contains no issues or comments of {titles}; create it with, e.g., {_EXPORT}"
             )
 
@@ -174,7 +174,7 @@ class _Loader:
             return
         host, name = named
         if not name:
-            raise BadInput(f"{where}: the object does not say which tracker it is from; add {host.example}")
+            raise BadDump(f"{where}: the object does not say which tracker it is from; add {host.example}")
         archive = self._archive(host, name)
         number, found = next(host.read(item, name), (0, None))
         if found is None:
@@ -184,7 +184,7 @@ class _Loader:
         try:
             body = json.dumps(item, ensure_ascii=False, sort_keys=True)
         except RecursionError:
-            raise BadInput(f"{where}: nested too deeply") from None
+            raise BadDump(f"{where}: nested too deeply") from None
         yield archive, RawRecord(key, body, 200, last_modified=stamp or None)
 
     def _tracker_of(self, item: dict[str, Any]) -> tuple[Host, str] | None:
@@ -230,9 +230,9 @@ class _Loader:
                     archive = self._archive(hosts[kind], name, url)
                     self._copy_tracker(connection, ident, hosts[kind].path(name), archive)
         except duckdb.Error as error:
-            raise BadInput(f"{source} is not a corpus or is damaged: {_first_line(error)}") from error
+            raise BadDump(f"{source} is not a corpus or is damaged: {_first_line(error)}") from error
         if not self.archives:
-            raise BadInput(f"{source} contains no mined tracker")
+            raise BadDump(f"{source} contains no mined tracker")
 
     def _copy_tracker(
         self, connection: duckdb.DuckDBPyConnection, ident: int, prefix: str, archive: Archive
@@ -282,7 +282,7 @@ def _archive_in(source: Path) -> duckdb.DuckDBPyConnection | None:
                 connection.execute(f"create view {table} as from read_parquet({path})")
             except duckdb.Error as error:
                 connection.close()
-                raise BadInput(
+                raise BadDump(
                     f"{source} is not a complete export of a corpus: {_first_line(error)}"
                 ) from error
         return connection
@@ -305,7 +305,7 @@ def _files_of(source: Path) -> Iterator[Path]:
             if not name.lower().endswith(_ENDINGS):
                 continue
             if path.is_symlink() or not path.is_file():
-                raise BadInput(f"{path} is not a regular file: copy it into the folder, or remove it")
+                raise BadDump(f"{path} is not a regular file: copy it into the folder, or remove it")
             yield path
 
 

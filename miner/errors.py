@@ -13,6 +13,10 @@ class BadInput(MinerError):
     """A name, date, address, file or configuration is malformed."""
 
 
+class BadDump(BadInput):
+    """A dump is missing, malformed or incomplete; the message names it, or the file in it."""
+
+
 class HostError(MinerError):
     """A tracker's host cannot be reached or refuses the request."""
 

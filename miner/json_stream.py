@@ -10,14 +10,14 @@ from typing import Any
 import ijson
 from ijson.common import ObjectBuilder
 
-from miner.errors import BadInput
+from miner.errors import BadDump
 
 LARGEST_OBJECT = 64 << 20
 """In bytes. An issue with all its comments is smaller."""
 
 
 def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
-    """Yield each outermost object. Raises BadInput, with the position, if the file is truncated or not JSON,
+    """Yield each outermost object. Raises BadDump, with the position, if the file is truncated or not JSON,
     after yielding the objects before that.
     """
     source = _Bounded(file)
@@ -28,7 +28,7 @@ def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
             if depth or event == "end_map":
                 builder.event(event, value)
             elif event not in ("start_array", "end_array"):
-                raise BadInput(f"{name} has {value!r} after {count} objects: expected a list of objects")
+                raise BadDump(f"{name} has {value!r} after {count} objects: expected a list of objects")
             if event == "end_map" and not depth:
                 source.taken = 0
                 count += 1
@@ -46,9 +46,9 @@ def objects_in(file: BufferedReader, name: str) -> Iterator[dict[str, Any]]:
         why = next((said for sign, said in known.items() if sign in text), "is not JSON")
         stored = "those are stored: " if count else ""
         hint = f"{stored}create the dump again, and repeat the command"
-        raise BadInput(f"{name} {why} after {count} objects; {hint}") from None
+        raise BadDump(f"{name} {why} after {count} objects; {hint}") from None
     except _TooLarge:
-        raise BadInput(f"{name} has over {LARGEST_OBJECT >> 20} MiB in one object, after {count}") from None
+        raise BadDump(f"{name} has over {LARGEST_OBJECT >> 20} MiB in one object, after {count}") from None
 
 
 class _TooLarge(Exception):

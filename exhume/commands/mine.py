@@ -20,7 +20,7 @@ from exhume.screens.wording import command_line
 from miner.attachments import Downloader
 from miner.crawl import TrackerGone
 from miner.dumps import mine_files, require_dump
-from miner.errors import MinerError
+from miner.errors import BadDump, MinerError
 from miner.hosts import Place, known_hosts, locate
 from miner.hosts.http import Client, Waiting
 from miner.mining import Listener, Live, MineOptions, mine_tracker, mined_trackers, replay_tracker
@@ -136,9 +136,7 @@ class _Results:
         try:
             reports = work()
         except MinerError as error:
-            said = str(error)
-            is_named = said.startswith((f"{name}:", f"{name} "))
-            self.problems.append(said if is_named else f"{name}: {said}")
+            self.problems.append(str(error) if isinstance(error, BadDump) else f"{name}: {error}")
             self.code = max(self.code, error.exit_code)
             return
         self.reports += reports

@@ -444,6 +444,9 @@ def test_other_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     for name in ("nothing.json", "x" * 300):
         assert "there is no file or folder" in reported(tmp_path / name)
     assert not Path(corpus).exists()
+    (tmp_path / "nameless.json").write_text('{"number": 1, "title": "", "body": ""}')
+    start = f"exhume: {tmp_path}/nameless.json, object 1: the object does not say which tracker it is from"
+    assert reported(tmp_path / "nameless.json").startswith(start)
     assert "contains no files ending in .json" in reported(folder)
     (folder / "linked").symlink_to(outside)
     assert "contains no files ending in .json" in reported(folder)

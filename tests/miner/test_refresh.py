@@ -165,6 +165,18 @@ def test_an_unknown_repository_is_reported(
     assert "ada/solver: " in reported.out
 
 
+def test_a_missing_list_is_reported_with_the_tracker_named_once(
+    hub: FakeGitHub, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mining = ["mine", "ada/solver", "--corpus", str(tmp_path / "c"), "--api-url", hub.url]
+    for arguments in (mining, ["refresh", "--config", str(config)]):
+        hub.faults = [None, Fault(404)]
+        assert run(arguments) == Exit.ENVIRONMENT
+        assert (
+            "exhume: ada/solver: it exists, but /issues does not: 404" in capsys.readouterr().err.splitlines()
+        )
+
+
 def test_a_corpus_is_exported_imported_verified_and_vacuumed(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
