@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from base.text import first_of
 from base.version import VERSION
 
 _ISSUES_SHOWN = 8
@@ -61,9 +62,7 @@ def comment_line(text: str) -> str:
 
 
 def _issues(issues: Iterable[str]) -> str:
-    shown = list(issues)
-    more = f" and {len(shown) - _ISSUES_SHOWN} more" if len(shown) > _ISSUES_SHOWN else ""
-    return " ".join(shown[:_ISSUES_SHOWN]) + more or "none"
+    return first_of(list(issues), _ISSUES_SHOWN, " ") or "none"
 
 
 def _set_to(settings: Mapping[str, object]) -> str:

@@ -16,7 +16,7 @@ import typer
 
 from base.errors import Exit
 from base.files import append_lines, put_bytes, put_text
-from base.text import counted
+from base.text import counted, first_of
 from corpus.store import Corpus
 from difftest import (
     Event,
@@ -210,9 +210,7 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
         found = FoundFiles(paths, lambda seen: tick(seen, 0))
     if not found.files:
         skipped = str(found)
-        left_out = len(paths) - _MOST_NAMED
-        more = f" and {left_out} more" if left_out > 0 else ""
-        places = ", ".join(map(str, paths[:_MOST_NAMED])) + more
+        places = first_of([*map(str, paths)], _MOST_NAMED)
         raise typer.BadParameter(f"no .smt2 file found in {places}{skipped and f' ({skipped})'}")
     return found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from base.text import first_of
+
 
 def command_line(*words: object) -> str:
     """A command of exhume as a user can paste it.
@@ -34,8 +36,7 @@ def some(names: Sequence[str], most: int = 6) -> str:
     >>> some("abcd", 2)
     'a, b and 2 more (see --json)'
     """
-    more = f" and {len(names) - most} more (see --json)" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    return first_of(names, most) + " (see --json)" * (len(names) > most)
 
 
 def size(count: int) -> str:
