@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from base.errors import Exit
+from base.text import counted
 from difftest import Limits, Solver, find_solver
 from difftest.campaign.refusals import first_words
 from difftest.oracles.base import Observation
@@ -117,7 +118,7 @@ def _show(rows: Sequence[tuple[Path, ProofCheck | str]]) -> None:
             out.print(f"{file}: {found}")
             continue
         said = ", ".join(f"{count} {name}" for name in OUTCOMES if (count := found.outcomes[name]))
-        out.print(f"{file}: {found.steps} steps: {said or 'nothing'} in {found.seconds:.1f} s")
+        out.print(f"{file}: {counted(found.steps, 'step')}: {said or 'nothing'} in {found.seconds:.1f} s")
         causes += found.causes
         for rule, counts in found.rules.items():
             rules.setdefault(rule, Counter()).update(counts)
@@ -125,7 +126,7 @@ def _show(rows: Sequence[tuple[Path, ProofCheck | str]]) -> None:
         shown = [[rule, *(str(counts[name]) for name in OUTCOMES)] for rule, counts in sorted(rules.items())]
         show_table(["rule", *OUTCOMES], shown, right=frozenset(range(1, len(OUTCOMES) + 1)))
     for cause, count in causes.most_common():
-        out.print(f"not judged: {cause}: {count} steps")
+        out.print(f"not judged: {cause}: {counted(count, 'step')}")
     for file, found in rows:
         for fault in found.faults if isinstance(found, ProofCheck) else ():
             headline(f"\n{fault.rule}", f" in the proof of {file}: {fault.why}")

@@ -152,7 +152,7 @@ def discover_command(
         return
     for name in new:
         out.print(_line(name))
-    out.print(f"{spec}: {len(new)} unknown names")
+    out.print(f"{spec}: {counted(len(new), 'unknown name')}")
 
 
 def _line(new: NewName) -> str:

@@ -22,6 +22,8 @@ def test_new_names_are_lines_or_a_document(exhume: Command, monkeypatch: pytest.
     ]
     done = exhume("solvers", "discover", "z3", "--json")
     assert json.loads(done.out)[1] == {"kind": "tactic", "name": "twist", "guess": []}
+    del new[0]
+    assert exhume("solvers", "discover", "z3").out.splitlines()[-1] == "z3: 1 unknown name"
 
 
 def test_a_solver_without_scripts_names_its_options(exhume: Command) -> None:
