@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
@@ -166,14 +167,29 @@ def _on_one_line(script: Script, printed: str) -> str:
     """The output with what it repeats of the script, a name or a string, on one line each: a line of it is no
     answer.
     """
-    for text in script.long_texts:
-        line = text.replace("\n", " ")
-        printed = printed.replace(text, line)
-        if text[1:-1] in printed:
-            # An echo is all of its lines.
-            echo = rf"(?m)^{re.escape(text[1:-1])}$"
-            printed = re.sub(echo, line[1:-1].replace("\\", r"\\"), printed)
+    texts = script.long_texts
+    if not texts:
+        return printed
+    # An echo is all of its lines.
+    printed = _joined(f"\n{printed}\n", "\n", [text[1:-1] for text in texts])[1:-1]
+    for quote in ("|", '"'):
+        printed = _joined(printed, quote, [text[1:-1] for text in texts if text[0] == quote])
     return printed
+
+
+def _joined(printed: str, border: str, texts: Iterable[str]) -> str:
+    """The output with each of the texts that it has between two borders on one line."""
+    known = {tuple(text.split(border)) for text in texts}
+    sizes = sorted({len(parts) for parts in known}, reverse=True)
+    first, *parts = printed.split(border)
+    found = [first]
+    at = 0
+    while at < len(parts):
+        size = next((s for s in sizes if at + s < len(parts) and tuple(parts[at : at + s]) in known), 0)
+        whole = border.join(parts[at : at + max(size, 1)])
+        found.append(whole.replace("\n", " ") if size else whole)
+        at += max(size, 1)
+    return border.join(found)
 
 
 def _messages(text: str) -> list[str]:

@@ -65,6 +65,25 @@ def test_a_line_of_a_name_or_an_echo_is_not_an_answer(end: str) -> None:
     assert verdict(f'(echo "{end}")(echo "t{end}"){TWO}', "sat\n(\n)\nunsat\n").answers == ("sat", "unsat")
 
 
+def test_names_and_echoes_of_any_number_of_lines_stand_beside_answers() -> None:
+    texts = [f"t{number}" + "\nsat" * (number % 4 + 1) for number in range(20)]
+    given = "".join(f'(echo "{text}")(declare-const |{text}| Int)' for text in texts)
+    shown = "".join(f'{text}\n"{text}"\n((|{text}| (- 1)))\n' for text in texts)
+    got = verdict(f"{given}{TWO}", f"unsat\n{shown}sat\n{shown}unsat\n")
+    assert got.answers == ("unsat", "sat")
+    # The first lines of an echo, and an echo behind something else, are not the echo.
+    for printed in (f"{texts[2]}\n", f"x {texts[1]}\n"):
+        assert verdict(f'(echo "{texts[2]}\nend"){ONE}', printed).answers == ("sat",)
+
+
+def test_many_names_of_several_lines_take_linear_time() -> None:
+    echoes = [f"line {number}\nsat" for number in range(10_000)]
+    text = "".join(f'(echo "{echo}")\n' for echo in echoes) + ONE
+    began = time.process_time()
+    assert verdict(text, "\n".join([*echoes, "unsat", ""])).answers == ("unsat",)
+    assert time.process_time() - began < 3
+
+
 @pytest.mark.parametrize(
     ("text", "printed", "outcome"),
     [
