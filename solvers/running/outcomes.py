@@ -170,24 +170,28 @@ def _on_one_line(script: Script, printed: str) -> str:
     texts = script.long_texts
     if not texts:
         return printed
-    # An echo is all of its lines.
-    printed = _joined(f"\n{printed}\n", "\n", [text[1:-1] for text in texts])[1:-1]
+    # An echo is all of its lines; z3 prints ``"`` for ``""``.
+    echoes = (one for text in texts for one in (text[1:-1], text[1:-1].replace('""', '"')))
+    printed = _joined(f"\n{printed}\n", "\n", echoes)[1:-1]
     for quote in ("|", '"'):
         printed = _joined(printed, quote, [text[1:-1] for text in texts if text[0] == quote])
     return printed
 
 
 def _joined(printed: str, border: str, texts: Iterable[str]) -> str:
-    """The output with each of the texts that it has between two borders on one line."""
-    known = {tuple(text.split(border)) for text in texts}
+    """The output with each of the texts that it has between two borders on one line; parts of them may be so
+    already.
+    """
+    known = {tuple(part.replace("\n", " ") for part in text.split(border)) for text in texts}
     sizes = sorted({len(parts) for parts in known}, reverse=True)
     first, *parts = printed.split(border)
+    flat = [part.replace("\n", " ") for part in parts]
     found = [first]
     at = 0
     while at < len(parts):
-        size = next((s for s in sizes if at + s < len(parts) and tuple(parts[at : at + s]) in known), 0)
-        whole = border.join(parts[at : at + max(size, 1)])
-        found.append(whole.replace("\n", " ") if size else whole)
+        size = next((s for s in sizes if at + s < len(parts) and tuple(flat[at : at + s]) in known), 0)
+        whole = border.join(flat[at : at + size]).replace("\n", " ")
+        found.append(whole if size else parts[at])
         at += max(size, 1)
     return border.join(found)
 

@@ -71,6 +71,13 @@ def test_names_and_echoes_of_any_number_of_lines_stand_beside_answers() -> None:
     shown = "".join(f'{text}\n"{text}"\n((|{text}| (- 1)))\n' for text in texts)
     got = verdict(f"{given}{TWO}", f"unsat\n{shown}sat\n{shown}unsat\n")
     assert got.answers == ("unsat", "sat")
+    # z3 prints an echo without its quotes, and quotes inside as they are meant.
+    assert verdict(f'(echo "a""b\nsat"){ONE}', 'a"b\nsat\nunsat\n').answers == ("unsat",)
+    # A name inside an echo.
+    echo = '"x |a\nsat| y\nsat"'
+    assert verdict(f"(declare-const |a\nsat| Int)(echo {echo}){ONE}", f"{echo}\nunsat\n").answers == (
+        "unsat",
+    )
     # The first lines of an echo, and an echo behind something else, are not the echo.
     for printed in (f"{texts[2]}\n", f"x {texts[1]}\n"):
         assert verdict(f'(echo "{texts[2]}\nend"){ONE}', printed).answers == ("sat",)
