@@ -16,7 +16,7 @@ import duckdb
 from base.files import new_file
 from corpus import schema
 from corpus.errors import CorpusError, SchemaMismatch, damaged, storage_full
-from corpus.store import Corpus, connect, sql_text
+from corpus.store import Corpus, connect, require_new, sql_text
 
 FORMAT = "exhume-corpus"
 _MANIFEST = "manifest.json"
@@ -33,10 +33,7 @@ class Manifest:
 def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
     """Write every table, sorted by id, to ``folder``, which must not exist. Atomic."""
     folder = Path(folder)
-    if folder.exists():
-        raise CorpusError(f"{folder} exists already: name a new folder")
-    if not folder.parent.is_dir():
-        raise CorpusError(f"cannot create {folder}: there is no folder {folder.parent}")
+    require_new(folder, "folder")
     draft = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -67,10 +64,7 @@ def import_parquet(folder: Path | str, path: Path | str) -> Manifest:
     """
     folder, path = Path(folder), Path(path)
     manifest = read_manifest(folder)
-    if path.exists():
-        raise CorpusError(f"{path} exists already: name a new file")
-    if not path.parent.is_dir():
-        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
+    require_new(path)
     with new_file(path, "part") as draft, closing(connect(draft, read_only=False)) as connection:
         schema.migrate(connection, path, manifest.schema)
         corpus = Corpus(path, connection, write=True)

@@ -10,7 +10,7 @@ from base.files import new_file
 from base.nearest import did_you_mean, nearest
 from corpus.errors import CorpusError
 from corpus.learned import refresh_counts
-from corpus.store import Corpus
+from corpus.store import Corpus, require_new
 from corpus.vacuum import copy_to, vacuum
 
 CORE = "Core"
@@ -33,10 +33,7 @@ def select_theories(corpus: Corpus, theories: Sequence[str], path: Path) -> Sele
     formulas. Raises :class:`CorpusError`.
     """
     _require_known(corpus, theories)
-    if path.exists():
-        raise CorpusError(f"{path} exists already: name a new file")
-    if not path.parent.is_dir():
-        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
+    require_new(path)
     allowed = [*theories, CORE]
     kept = corpus.values(
         "select id from current_formula where list_contains(theories, ?) and list_has_all(?, theories)",

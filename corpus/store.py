@@ -317,6 +317,14 @@ def sql_text(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
+def require_new(path: Path, kind: str = "file") -> None:
+    """Raise CorpusError unless a file, or another ``kind``, can be made at ``path``."""
+    if path.exists():
+        raise CorpusError(f"{path} exists already: name a new {kind}")
+    if not path.parent.is_dir():
+        raise CorpusError(f"cannot create {path}: there is no folder {path.parent}")
+
+
 def connect(path: Path, read_only: bool, settings: Settings | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to an existing file. Raises a subclass of :class:`CorpusError`."""
     try:
