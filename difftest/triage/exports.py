@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +87,7 @@ def _sarif_rule(name: str, about: str, level: str) -> dict[str, Any]:
 def _sarif_location(address: str, lines: int) -> dict[str, Any]:
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(address)},
+            "artifactLocation": {"uri": quote(os.fsencode(address))},
             "region": {"startLine": 1, "endLine": lines},
         }
     }

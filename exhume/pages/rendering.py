@@ -36,7 +36,7 @@ def link_to(file: Path, out: Path) -> str:
     """The address of a file, relative to the page ``out``; empty if there is no such file."""
     if not file.is_file():
         return ""
-    return "./" + quote(Path(os.path.relpath(file, out.parent)).as_posix())
+    return "./" + quote(os.fsencode(Path(os.path.relpath(file, out.parent)).as_posix()))
 
 
 @functools.cache

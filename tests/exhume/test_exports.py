@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -112,6 +113,20 @@ def test_hostile_text_stays_data(exhume: Any, tmp_path: Path) -> None:
         "</details>",
     }
     assert plain(HOSTILE).count("<") == 0
+
+
+def test_a_folder_whose_name_is_no_text(shell: Any, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"a\xff")
+    found = finding(folder, 1)
+    (found / "report.md").write_text("# z3: wrong model\n")
+    campaign(folder)
+    out = tmp_path / "page.html"
+    ended = shell("report", folder, "--sarif", tmp_path / "found.sarif", "--out", out)
+    assert ended.code == 0, ended.err
+    (result,) = check_sarif(json.loads((tmp_path / "found.sarif").read_text()))
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == f"a%FF/findings/{found.name}/original.smt2"
+    assert f'href="./a%FF/findings/{found.name}/report.md"' in out.read_text()
 
 
 def test_sarif_tools_reads_it(exhume: Any, tmp_path: Path) -> None:
