@@ -16,6 +16,7 @@ from difftest.errors import DifftestError
 from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from smtlib.values import string_text
 from solvers.lookup import find_solver
 from solvers.option_file import split_option
 from solvers.registry import PROFILES, REFERENCES
@@ -26,6 +27,7 @@ from solvers.running.script import Script
 
 _SECONDS = 10.0
 _MOST_WORDS = 4
+_PLAIN = re.compile(r"[\w.+-]+")
 # Words of titles that say nothing in a file's name.
 _EMPTY = frozenset(("in", "on", "with", "at", "a", "the"))
 
@@ -110,7 +112,8 @@ def _words(title: str) -> str:
 def _set_options(options: Sequence[str], prefix: str) -> Iterator[str]:
     for option in options:
         name, value = split_option(option.removeprefix(prefix))
-        yield f"(set-option :{name} {value})\n"
+        # z3 takes a row of tactics only as a string.
+        yield f"(set-option :{name} {value if _PLAIN.fullmatch(value) else string_text(value)})\n"
 
 
 def _with_status(text: str, answers: Sequence[str]) -> str:

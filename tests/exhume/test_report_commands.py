@@ -110,9 +110,12 @@ FORMULA = "(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
         ),
         (
             "z3",
-            ["smt.arith.solver=2"],
+            ["smt.arith.solver=2", "tactic.default_tactic=(then simplify smt)"],
             {
-                "regressions/smt2/12.smt2": f"(set-option :smt.arith.solver 2)\n{FORMULA}",
+                "regressions/smt2/12.smt2": (
+                    "(set-option :smt.arith.solver 2)\n"
+                    f'(set-option :tactic.default_tactic "(then simplify smt)")\n{FORMULA}'
+                ),
                 "regressions/smt2/12.expected.out": "sat\n",
             },
             "",
