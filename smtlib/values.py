@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 from typing import Final, TypeAlias, cast
 
-from smtlib.reader import SExp, SExpList
+from smtlib.reader import SExp, SExpList, sexp_text
 from smtlib.sorts import REAL, STRING, Sort, bit_vector, make_sort, read_index
 from smtlib.terms import Kind, Term, TermTable
 
@@ -73,7 +73,7 @@ def read_number(sexp: SExp) -> Fraction:
         divisor = read_number(sexp[2])
         if divisor:
             return read_number(sexp[1]) / divisor
-    raise ValueError(f"not a number: {str(sexp)[:60]}")
+    raise ValueError(f"not a number: {sexp_text(sexp, 60)}")
 
 
 def read_bits(sexp: SExp) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def read_bits(sexp: SExp) -> tuple[int, int]:
         width = read_index(sexp[2])
         if found and len(found[1]) <= _LONGEST_NUMERAL and width:
             return int(found[1]), width
-    raise ValueError(f"not a bit-vector: {str(sexp)[:60]}")
+    raise ValueError(f"not a bit-vector: {sexp_text(sexp, 60)}")
 
 
 def read_float(sexp: SExp) -> str | list[tuple[int, int]]:
@@ -99,7 +99,7 @@ def read_float(sexp: SExp) -> str | list[tuple[int, int]]:
             return str(sexp[1])
         if sexp[0] == "fp":
             return [read_bits(part) for part in sexp[1:]]
-    raise ValueError(f"not a floating-point number: {str(sexp)[:60]}")
+    raise ValueError(f"not a floating-point number: {sexp_text(sexp, 60)}")
 
 
 def written_characters(literal: str) -> list[str]:
@@ -114,7 +114,7 @@ def read_string(sexp: SExp) -> str:
     'ab"c'
     """
     if not isinstance(sexp, str) or sexp[0] != '"':
-        raise ValueError(f"not a string: {str(sexp)[:60]}")
+        raise ValueError(f"not a string: {sexp_text(sexp, 60)}")
     if "\\" not in sexp:
         return sexp[1:-1].replace('""', '"')
     return "".join(map(_character, _CHARACTER.finditer(sexp, 1, len(sexp) - 1)))
@@ -132,7 +132,7 @@ def read_field_element(sexp: SExp) -> int:
     name = sexp if isinstance(sexp, str) else sexp[1] if len(sexp) == 3 and sexp[0] == "as" else ""
     found = _FIELD.fullmatch(name) if isinstance(name, str) else None
     if found is None:
-        raise ValueError(f"not an element of a field: {str(sexp)[:60]}")
+        raise ValueError(f"not an element of a field: {sexp_text(sexp, 60)}")
     return int(found[1] or found[3])
 
 

@@ -22,7 +22,7 @@ from base.nearest import did_you_mean, nearest
 from generator.errors import GenerationError
 from smtlib import semantics
 from smtlib.errors import ReadError
-from smtlib.reader import SExp, SExpList, read_sexps
+from smtlib.reader import SExp, SExpList, read_sexps, sexp_text
 from smtlib.semantics import MEANINGS, NEUTRAL, IllTyped, Value
 from smtlib.values import read_string
 
@@ -147,7 +147,7 @@ def select_rules(rules: Sequence[Rule], names: Sequence[str]) -> list[Rule]:
 
 def _rule(sexp: SExp) -> Rule:
     if isinstance(sexp, str) or len(sexp) < 5 or sexp[0] != "declare-rule" or isinstance(sexp[2], str):
-        raise GenerationError(f"not a rewrite rule: {str(sexp)[:80]}")
+        raise GenerationError(f"not a rewrite rule: {sexp_text(sexp, 80)}")
     attributes = dict(zip(sexp[3::2], sexp[4::2], strict=False))
     if ":conclusion" not in attributes:
         raise GenerationError(f"rule {sexp[1]} has no conclusion")

@@ -129,6 +129,13 @@ def test_what_is_no_value_is_refused(read: Callable[[SExp], object], text: str) 
         read(sexp(text))
 
 
+@pytest.mark.parametrize("read", [read_number, read_bits, read_float, read_string, read_field_element])
+def test_what_is_no_value_may_be_deep(read: Callable[[SExp], object]) -> None:
+    (deep,) = read_sexps("(f " * 3000 + "x" + ")" * 3000)
+    with pytest.raises(ValueError, match=r": \(f \(f .*\.\.\.$"):
+        read(deep)
+
+
 def test_fields_and_special_floats_are_read() -> None:
     assert read_field_element(sexp("(as ff3 (_ FiniteField 5))")) == read_field_element("#f3m5") == 3
     assert read_field_element("#f-1m5") == -1
