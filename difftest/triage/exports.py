@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
+from base.text import counted
 from base.version import VERSION
 from difftest.triage.classes import class_of_finding, every_class, worst_first
 from difftest.triage.folder import FindingFolder
@@ -194,7 +195,7 @@ def to_markdown(
     lines += [f"- {plain(label)}: {plain(value)}" for label, value in facts]
     counts = Counter(str(folder.data["class"]) for folder in found)
     said = ", ".join(f"{count} {plain(name)}" for name, count in sorted(counts.items()))
-    lines += ["", f"**{len(found)} finding{'s' * (len(found) != 1)}**{': ' * bool(said)}{said}", ""]
+    lines += ["", f"**{counted(len(found), 'finding')}**{': ' * bool(said)}{said}", ""]
     if not found:
         return "\n".join(lines)
     ordered = worst_first(found)

@@ -252,7 +252,7 @@ def _facts(campaign: StoredCampaign | None) -> list[tuple[str, str]]:
         facts.append(
             (
                 f"run on {run.host}",
-                f"{_time(run.started)} to {_time(run.seen)}, {run.jobs} job{'s' * (run.jobs != 1)}"
+                f"{_time(run.started)} to {_time(run.seen)}, {counted(run.jobs, 'job')}"
                 f" ({run.executor}): {ending}",
             )
         )
