@@ -118,7 +118,7 @@ class Walker:
         bounds = list(itertools.accumulate(rule.weight for rule in rules))
         for _ in range(_TRIES if rules else 0):
             rule = rules[min(bisect(bounds, chance.random() * bounds[-1]), applicable - 1)]
-            made = self._try(rule, assertions, surveys, direction, chance)
+            made = self._try(rule, surveys, direction, chance)
             if made is not None:
                 number, term = made
                 changed = list(assertions)
@@ -129,7 +129,6 @@ class Walker:
     def _try(
         self,
         rule: Rule,
-        assertions: Sequence[Term],
         surveys: Mapping[int, _Survey],
         direction: int,
         chance: random.Random,
