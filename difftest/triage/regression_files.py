@@ -21,6 +21,7 @@ from solvers.lookup import find_solver
 from solvers.option_file import split_option
 from solvers.registry import PROFILES, REFERENCES
 from solvers.report_form import RegressionTest
+from solvers.running.outcomes import opposite
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -92,8 +93,10 @@ def right_answers(found: FindingFolder) -> list[str] | None:
             answers = [str(answer) for answer in verdict.answers]
             if len(answers) == len(script.checks) and set(answers) <= {"sat", "unsat"}:
                 said.append(answers)
-    if found.wrong_answer and len(script.checks) == 1:
-        said.append(["unsat" if found.wrong_answer == "sat" else "sat"])
+    # What is wrong with a finding of another class may be something else than its answer.
+    right = opposite(found.wrong_answer or "") if found.data["class"] == "soundness" else ""
+    if right and len(script.checks) == 1:
+        said.append([right])
     return said[0] if said and all(answers == said[0] for answers in said) else None
 
 

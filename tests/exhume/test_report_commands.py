@@ -146,6 +146,19 @@ def test_a_regression_test_has_the_layout_of_the_project(
     assert exhume("report", "test", folder, "--issue", "../x").code == 2
 
 
+@pytest.mark.parametrize(
+    ("finding_class", "said", "more", "right"),
+    [("invalid-model", "sat", "", "sat"), ("incompleteness", "unknown", "(assert (< x 1))", "unsat")],
+)
+def test_the_answer_of_the_accused_is_wrong_only_if_the_finding_is_about_it(
+    exhume: Any, tmp_path: Path, finding_class: str, said: str, more: str, right: str
+) -> None:
+    text = FORMULA.replace("(check-sat)", f"{more}\n(check-sat)")
+    entry = {"name": "cvc5", "spec": "cvc5", "family": "cvc5", "answers": [said]}
+    folder = write(tmp_path / "found", text, entry=entry, check=0, **{"class": finding_class})
+    assert exhume("report", "test", folder, "--json").json["answers"] == [right]
+
+
 def test_each_question_has_its_answer_before_it(exhume: Any, tmp_path: Path) -> None:
     text = "(push 1) (assert false) (check-sat) (pop 1)\n(check-sat)\n; a\u2028b\x85c\n"
     entry = {"name": "bitwuzla", "spec": "bitwuzla", "family": "bitwuzla", "answers": ["sat", "sat"]}
