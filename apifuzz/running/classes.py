@@ -13,6 +13,7 @@ from difftest.triage.classes.crash import crash_headline
 from difftest.triage.folder import FindingFolder
 from difftest.triage.markdown import plain
 from solvers.report_form import Kind
+from solvers.running.outcomes import opposite
 
 
 class CallsClass(FindingClass):
@@ -53,7 +54,7 @@ class _Answer(CallsClass):
     def expected(self, found: FindingFolder, name: str) -> str:
         """The other answer, where it is known who is wrong."""
         if wrong := found.wrong_answer:
-            return f"`{'unsat' if wrong == 'sat' else 'sat'}`.{_because(found, name)}"
+            return f"`{opposite(wrong)}`.{_because(found, name)}"
         return super().expected(found, name)
 
 

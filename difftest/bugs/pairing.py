@@ -25,7 +25,7 @@ from smtlib.mentions import theories_in
 from solvers.option_file import OptionClass
 from solvers.options import option_table
 from solvers.registry import DISTRIBUTIONS
-from solvers.running.outcomes import Outcome
+from solvers.running.outcomes import Outcome, opposite
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 
@@ -151,7 +151,7 @@ class Case:
         if truth.answer is None:
             return found, f"check-sat {check + 1}: {'; '.join(truth.evidence) or 'nobody else decides'}"
         self._evidence[check] = truth.evidence
-        wrong = "sat" if truth.answer == "unsat" else "unsat"
+        wrong = opposite(truth.answer)
         found = [s for s in found if s.right is None or s.check != check or s.right == truth.answer]
         return [*found, Symptom("soundness", check=check, wrong=wrong, right=truth.answer)], ""
 

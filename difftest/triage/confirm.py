@@ -29,7 +29,7 @@ from difftest.triage.examine import examine
 from difftest.triage.expectation import complaints_of, expectation_of_finding
 from difftest.triage.key import Key
 from solvers.errors import RunnerLost
-from solvers.running.outcomes import Outcome, Verdict, judge
+from solvers.running.outcomes import Outcome, Verdict, judge, opposite
 from solvers.running.process import Limits
 from solvers.running.runner import Runner
 from solvers.running.script import Script
@@ -134,8 +134,7 @@ class Confirmer:
     def _does_not_follow(self, pair: Pair, text: str, script: Script) -> bool:
         """Whether the one accused decides what is left of the parent, and not ``text``, or the other way."""
         parent = pair.parent_of(text)
-        wrong = "unsat" if pair.follows == "sat" else "sat"
-        shown = wrong if self.expected.finding_class == "soundness" else "unknown"
+        shown = opposite(pair.follows) if self.expected.finding_class == "soundness" else "unknown"
         return parent is not None and all(
             (verdict := self.judge(self.expected.accused, formula)) and verdict.answers == (answer,)
             for formula, answer in ((script, shown), (Script.of(parent), pair.follows))
