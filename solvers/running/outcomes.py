@@ -183,13 +183,16 @@ def _joined(printed: str, border: str, texts: Iterable[str]) -> str:
     already.
     """
     known = {tuple(part.replace("\n", " ") for part in text.split(border)) for text in texts}
-    sizes = sorted({len(parts) for parts in known}, reverse=True)
+    sizes: dict[str, set[int]] = {}
+    for text in known:
+        sizes.setdefault(text[0], set()).add(len(text))
     first, *parts = printed.split(border)
     flat = [part.replace("\n", " ") for part in parts]
     found = [first]
     at = 0
     while at < len(parts):
-        size = next((s for s in sizes if at + s < len(parts) and tuple(flat[at : at + s]) in known), 0)
+        fitting = sorted(sizes.get(flat[at], ()), reverse=True)
+        size = next((s for s in fitting if at + s < len(parts) and tuple(flat[at : at + s]) in known), 0)
         whole = border.join(flat[at : at + size]).replace("\n", " ")
         found.append(whole if size else parts[at])
         at += max(size, 1)

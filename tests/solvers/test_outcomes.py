@@ -88,6 +88,10 @@ def test_many_names_of_several_lines_take_linear_time() -> None:
     text = "".join(f'(echo "{echo}")\n' for echo in echoes) + ONE
     began = time.process_time()
     assert verdict(text, "\n".join([*echoes, "unsat", ""])).answers == ("unsat",)
+    # One of very many lines, beside a long output.
+    long = "\n".join(echoes[:2_000])
+    model = "".join(f"(define-fun x{number} () Int 1)\n" for number in range(20_000))
+    assert verdict(f'(echo "{long}"){ONE}', f"{long}\nsat\n{model}").answers == ("sat",)
     assert time.process_time() - began < 3
 
 
