@@ -58,7 +58,8 @@ def regression_files(found: FindingFolder, number: str) -> RegressionFiles:
     answers = right_answers(found)
     theory = _folder(found, layout)
     name = layout.name.format(number=number, words=_words(title_of(found)))
-    options = telling_options(found)
+    needed = profile.incremental if Script.of(text).is_incremental else ()
+    options = [*needed, *telling_options(found)]
     if layout.options_inside:
         text = "".join(_set_options(options, profile.prefix)) + text
         options = []

@@ -159,6 +159,14 @@ def test_the_answer_of_the_accused_is_wrong_only_if_the_finding_is_about_it(
     assert exhume("report", "test", folder, "--json").json["answers"] == [right]
 
 
+def test_several_questions_need_the_incremental_mode(exhume: Any, tmp_path: Path) -> None:
+    entry = {"name": "cvc5", "spec": "cvc5", "family": "cvc5", "answers": ["sat", "sat"]}
+    text = f"{FORMULA}(assert false)\n(check-sat)\n"
+    folder = write(tmp_path / "found", text, entry=entry, check=1, **{"class": "soundness"})
+    (made,) = exhume("report", "test", folder, "--json").json["files"].values()
+    assert made == f"; COMMAND-LINE: --incremental\n; EXPECT: sat\n; EXPECT: unsat\n{text}"
+
+
 def test_each_question_has_its_answer_before_it(exhume: Any, tmp_path: Path) -> None:
     text = "(push 1) (assert false) (check-sat) (pop 1)\n(check-sat)\n; a\u2028b\x85c\n"
     entry = {"name": "bitwuzla", "spec": "bitwuzla", "family": "bitwuzla", "answers": ["sat", "sat"]}
