@@ -16,6 +16,7 @@ from difftest.errors import DifftestError
 from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import title_of
+from difftest.triage.report import without_header
 from smtlib.values import string_text
 from solvers.lookup import find_solver
 from solvers.option_file import split_option
@@ -54,7 +55,7 @@ def regression_files(found: FindingFolder, number: str) -> RegressionFiles:
         raise DifftestError(f"{found.path}: the layout of {found.family}'s regression tests is not known")
     if found.language != "smt2":
         raise DifftestError(f"{found.path}: only a program shows it, and these tests are formulas")
-    text = found.shown_text.rstrip("\n") + "\n"
+    text = without_header(found.shown_text).rstrip("\n") + "\n"
     answers = right_answers(found)
     theory = _folder(found, layout)
     name = layout.name.format(number=number, words=_words(title_of(found)))

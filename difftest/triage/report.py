@@ -294,7 +294,7 @@ class FormulaWriter(Writer):
     """Writes a report about a formula."""
 
     def _input(self) -> str:
-        return self._block(_without_header(self.found.formula), "smt2", self.found.shown_file)
+        return self._block(without_header(self.found.formula), "smt2", self.found.shown_file)
 
     def _runs(self) -> list[tuple[str, str, str]]:
         runs = [(entry, self.found.command(str(entry["name"]))) for entry in self.found.suspects]
@@ -324,7 +324,7 @@ def _script(file: re.Match[str]) -> str:
     return f"script {RELATED.index(file[0]) + 1} made from it"
 
 
-def _without_header(text: str) -> str:
+def without_header(text: str) -> str:
     """A formula without the comments that say where it is from."""
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if not line.startswith(";")), len(lines))

@@ -136,7 +136,8 @@ def test_a_regression_test_has_the_layout_of_the_project(
     exhume: Any, tmp_path: Path, family: str, options: list[str], files: dict[str, str], then: str
 ) -> None:
     entry = {"name": family, "spec": family, "family": family, "options": options, "answers": ["unsat"]}
-    folder = write(tmp_path / "found", FORMULA, entry=entry, check=0, **{"class": "soundness"})
+    header = "; exhume 0.1.0 corpus 0123456789abcdef seed 1 index 2 strategy skeletons\n; issues z3#17\n"
+    folder = write(tmp_path / "found", header + FORMULA, entry=entry, check=0, **{"class": "soundness"})
     made = exhume("report", "test", folder, "--issue", 12, "--out", tmp_path / "checkout", "--json").json
     assert (made["files"], made["answers"]) == (files, ["sat"])
     assert then in made["then"]
