@@ -10,7 +10,7 @@ import pytest
 
 from apifuzz.engines import EngineMissing
 from apifuzz.running.strategy import CallsStrategy, strategy_for
-from difftest import Event, HuntFinished, HuntOptions, HuntSummary, Solver, Stage, hunt
+from difftest import HuntOptions, HuntSummary, Solver, Stage, hunt
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
@@ -20,6 +20,7 @@ from difftest.triage.store import findings_of, folders_of
 from exhume.pages.report import write_page
 from generator.strategy import GeneratedTest
 from tests.apifuzz.test_runs import DRAWING, bare, double
+from tests.difftest.hunts import summary_of
 
 Fake = Callable[..., Solver]
 TEXT = "(declare-const x Int)\n(assert (> (div x 2) {n}))\n(check-sat)\n"
@@ -43,13 +44,9 @@ def calls(out: Path, *names: str) -> CallsStrategy:
 def run(out: Path, solver: Solver, tests: int, bandit: bool = True) -> HuntSummary:
     strategies = [Formulas(), calls(out, "crashes_at_first_pop")]
     options = HuntOptions(out, 1, 1, tests, stages=(Stage(5.0, 1.0),))
-    events: list[Event] = []
     with CampaignState.open(out, {"seed": 1}) as state:
         schedule = Schedule(strategies, 1, bandit, tests, state.loaded)
-        events += hunt(schedule, [solver], options, state=state)
-    last = events[-1]
-    assert isinstance(last, HuntFinished)
-    return last.summary
+        return summary_of(hunt(schedule, [solver], options, state=state))
 
 
 @pytest.mark.thorough

@@ -85,7 +85,7 @@ def bare(*_: object) -> Description:
     return Description()
 
 
-def summary_of(out: Path, setup: Setup, runs: int, enough: int = 1000, **given: Any) -> HuntSummary:
+def run_campaign(out: Path, setup: Setup, runs: int, enough: int = 1000, **given: Any) -> HuntSummary:
     """Run a campaign to its end, or until this many findings are filed."""
     stop = threading.Event()
     found = 0
@@ -379,7 +379,7 @@ MOST_RUNS = 150
 def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None:
     kind, actions, most = PLANTED[name]
     given: dict[str, Any] = {"leaks": 2 * (name == "leaks"), "quick": 60.0, "describe": describe}
-    came = summary_of(tmp_path, double(name), MOST_RUNS, 1, **given)
+    came = run_campaign(tmp_path, double(name), MOST_RUNS, 1, **given)
     assert came.findings, f"nothing found in {came.tests} runs"
     finding = came.findings[0]
     assert finding.finding_class == kind
@@ -399,7 +399,7 @@ def test_planted_bugs_are_found_and_minimised(name: str, tmp_path: Path) -> None
 
 
 def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
-    came = summary_of(tmp_path, double("honest"), 12, jobs=2, leaks=0)
+    came = run_campaign(tmp_path, double("honest"), 12, jobs=2, leaks=0)
     assert came.findings == ()
     document = came.to_json()
     statistics = document["statistics"]
@@ -413,22 +413,22 @@ def test_an_honest_wrapper_gives_no_findings_and_counts(tmp_path: Path) -> None:
 
 def test_a_campaign_resumes_and_knows_what_it_found(tmp_path: Path) -> None:
     setup = double("crashes_at_first_pop")
-    first = summary_of(tmp_path / "c", setup, FEW, leaks=0, quick=30.0)
+    first = run_campaign(tmp_path / "c", setup, FEW, leaks=0, quick=30.0)
     assert [f.known for f in first.findings] == [False]
-    second = summary_of(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
+    second = run_campaign(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
     assert [f.known for f in second.findings] == [True]
     assert second.tests == MORE
     assert second.statistics["errors"]["crash"] == 1 + second.duplicates
-    third = summary_of(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
+    third = run_campaign(tmp_path / "c", setup, MORE, leaks=0, quick=30.0)
     assert (third.tests, third.duplicates) == (MORE, second.duplicates)
     with pytest.raises(SettingsDiffer, match="started with seed 1, not seed 2"):
-        summary_of(tmp_path / "c", setup, MORE, seed=2, leaks=0)
-    whole = summary_of(tmp_path / "whole", setup, MORE, leaks=0, quick=30.0, jobs=2)
+        run_campaign(tmp_path / "c", setup, MORE, seed=2, leaks=0)
+    whole = run_campaign(tmp_path / "whole", setup, MORE, leaks=0, quick=30.0, jobs=2)
     assert whole.statistics["errors"] == second.statistics["errors"]
     assert [f.key for f in whole.findings] == [f.key for f in second.findings]
     # What was found is known to the next one.
     listed = Ledger().with_earlier([tmp_path / "c"]).entries
-    known = summary_of(tmp_path / "known", setup, FEW, leaks=0, more_known=listed)
+    known = run_campaign(tmp_path / "known", setup, FEW, leaks=0, more_known=listed)
     assert (known.findings, sum(known.statistics["known"].values())) == (
         (),
         first.statistics["errors"]["crash"],
@@ -436,7 +436,7 @@ def test_a_campaign_resumes_and_knows_what_it_found(tmp_path: Path) -> None:
 
 
 def test_what_no_fresh_process_shows_is_no_finding(tmp_path: Path) -> None:
-    came = summary_of(tmp_path, double("crashes_in_forks_only"), 15, leaks=0)
+    came = run_campaign(tmp_path, double("crashes_in_forks_only"), 15, leaks=0)
     assert came.findings == ()
     assert 0 < came.unconfirmed <= came.statistics["errors"]["crash"]
     assert list((tmp_path / "unconfirmed").iterdir())
@@ -528,7 +528,7 @@ def test_a_killed_campaign_loses_and_repeats_nothing(tmp_path: Path) -> None:
     started.stdout.close()
     assert [finding.id for finding in read_findings(tmp_path / "findings")] == [seen.split()[1]]
     time.sleep(0.2)
-    came = summary_of(tmp_path, setup, MORE, leaks=0, quick=30.0)
+    came = run_campaign(tmp_path, setup, MORE, leaks=0, quick=30.0)
     assert came.tests == MORE
     assert [(f.id, f.known) for f in came.findings] == [(seen.split()[1], True)]
 

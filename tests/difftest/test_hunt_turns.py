@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from difftest import HuntFinished, HuntOptions, find_solver, hunt
+from difftest import HuntOptions, find_solver, hunt
 from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import Changes, read_campaign
@@ -17,6 +17,7 @@ from difftest.oracles.base import Candidate
 from generator.errors import GenerationError
 from generator.strategy import GeneratedTest
 from solvers.running.outcomes import Outcome, Verdict
+from tests.difftest.hunts import summary_of
 
 
 class Endless:
@@ -104,8 +105,8 @@ def test_tests_that_workers_cannot_make_do_not_count(tmp_path: Path, fails: bool
 
     schedule = Schedule([Endless(), Other()], 1, False, 20)
     executor = Short(makes_tests=True, room=12)
-    *_, last = hunt(schedule, [find_solver("z3")], HuntOptions(tmp_path), executor=executor)
-    assert isinstance(last, HuntFinished) and last.summary.tests == 20
+    events = hunt(schedule, [find_solver("z3")], HuntOptions(tmp_path), executor=executor)
+    assert summary_of(events).tests == 20
 
 
 def test_proofs_which_are_limited_by_time_have_no_turn_by_work(tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from corpus.store import Corpus
-from difftest import HuntFinished, HuntOptions, Stage, find_solver, hunt
+from difftest import HuntOptions, Stage, find_solver, hunt
 from difftest.campaign.turns import SHARE, Turns
 from generator import GeneratedTest, Strategy, StrategySettings, seeds_of_folder
 from generator.alone import BLOCK, EVERY, WithAlone, with_alone
 from generator.build import Sources, build_strategy
 from generator.errors import GenerationError
 from generator.strategy import ClassedStrategy
+from tests.difftest.hunts import summary_of
 from tests.generator.small import make_corpus
 
 FORMULAS = (
@@ -155,10 +156,9 @@ def test_only_this_solver_runs_it_and_a_relation_looks(tmp_path: Path) -> None:
     test = GeneratedTest(0, text, "by-hand", only=("z3",))
     solvers = [find_solver("z3"), find_solver("cvc5")]
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),), in_turn=True, oracles=("-proofs",))
-    *_, end = hunt([test], solvers, options)
-    assert isinstance(end, HuntFinished)
-    assert set(end.summary.outcomes) == {"z3"} or not end.summary.outcomes["cvc5"]
-    assert any(kind.startswith("relation ") for kind in end.summary.statistics)
+    summary = summary_of(hunt([test], solvers, options))
+    assert set(summary.outcomes) == {"z3"} or not summary.outcomes["cvc5"]
+    assert any(kind.startswith("relation ") for kind in summary.statistics)
 
 
 def test_a_test_that_needs_an_oracle_gets_it_besides_the_share() -> None:
