@@ -82,7 +82,6 @@ class Tally:
             owner, judge = _base_name(result, owner), _base_name(result, judge)
             self.cross_checks[owner, judge, what] += 1
             self._changes.outcomes[CROSSING, judge, owner, what] += 1
-
         ran = _base_name(result, next(iter(result.verdicts), ""))
         for kind, counts in result.counts.items():
             self.add(kind, counts, ran)

@@ -92,7 +92,6 @@ def stands_in_safe_mode(solvers: Sequence[Solver], shows: Callable[[Sequence[Sol
 
 def with_needed_options(expected: Expectation, text: str) -> tuple[Solver, ...]:
     """The solvers with only the options that it takes to show it."""
-
     return drop_options(expected.solvers, _shown_by(expected, text), _leaner)
 
 

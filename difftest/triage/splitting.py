@@ -126,7 +126,6 @@ class _Splitter:
         expected = self._as_shown_by(trigger)
         if expected is None:
             return _NOT_SHOWN
-
         subject = subject_of(trigger.reduced, ORIGINAL, expected, self._solver)
         look = functools.cache(subject.look)
         if all(look(release) in (state, State.SKIPPED) for release, state in edges_of(self._report).items()):

@@ -248,7 +248,7 @@ def _outside(term: Term) -> str:
 def _is_shallow(action: Action) -> bool:
     """Whether a term's shape alone decides if the action applies."""
     if isinstance(action, Change):
-        return not CHANGES[action.rule.by][0]
+        return False
     source = action.rewrite.source
     if action.rewrite.law.condition is not None and not action.rewrite.needs_drawn_constants:
         return False
