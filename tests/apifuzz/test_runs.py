@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -55,6 +53,7 @@ from difftest.triage.known import read_known
 from difftest.triage.ledger import Ledger
 from difftest.triage.store import read_findings
 from generator.strategy import GeneratedTest
+from tests.difftest.hunts import no_room
 from tests.sizes import size
 
 HERE = Path(__file__).resolve().parent
@@ -466,9 +465,6 @@ def test_the_time_that_leaks_and_confirmations_take_is_counted(monkeypatch: pyte
 
 
 def test_a_full_disk_is_reported_with_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr("apifuzz.running.strategy.run_seed", no_room)
     with pytest.raises(OSError, match="No space left") as caught:
         list(events_of(tmp_path, double("honest"), 5))

@@ -1,8 +1,13 @@
-"""How hunts end, what oracles see without one, and a bug in exhume that hunts meet."""
+"""How hunts end, what oracles see without one, releases to compare, and a bug in exhume or a full disk that
+hunts meet.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,24 @@ from difftest.triage.examine import examine
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
 from solvers.running.script import Script
+
+NEW, OLD = (Solver(f"z3=={number}", f"z3-{number}", "z3", ("z3",)) for number in ("5.4.0", "4.8.5"))
+OTHER = Solver("other=x", "other", "other", ("x",))
+
+
+def release(solver: Solver, number: str) -> Solver:
+    """A fake as a release of z3."""
+    return replace(solver, spec=f"z3=={number}", name=f"z3-{number}", family="z3")
+
+
+def no_room(*_: object) -> None:
+    """Stands for what writes to a full disk."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def of(kind: type, events: Iterable[Event]) -> list[Any]:
+    """The events of this kind."""
+    return [event for event in events if isinstance(event, kind)]
 
 
 def summary_of(events: Iterable[Event]) -> HuntSummary:

@@ -16,7 +16,6 @@ import pytest
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 from difftest import (  # noqa: E402
-    Event,
     FindingConfirmed,
     HuntOptions,
     Limits,
@@ -34,7 +33,7 @@ from difftest.campaign.tasks import Result, RunResult, RunTask, TestName  # noqa
 from generator import Library, SkeletonStrategy  # noqa: E402
 from generator.strategy import GeneratedTest  # noqa: E402
 from solvers.errors import EnvironmentProblem  # noqa: E402
-from tests.difftest.hunts import summary_of  # noqa: E402
+from tests.difftest.hunts import of, summary_of  # noqa: E402
 from tests.generator.small import library_of  # noqa: E402
 from tests.sizes import size  # noqa: E402
 
@@ -60,10 +59,6 @@ def cluster() -> Iterator[Any]:
 def library() -> Library:
     terms = [f"(> x {number})" for number in range(40)]
     return library_of(["(or (hole 0) (hole 1))"], [("(declare-const x Int)", term, 1) for term in terms])
-
-
-def of(kind: type, events: list[Event]) -> list[Any]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 def kill_one(cluster: Any, chance: random.Random) -> bool:

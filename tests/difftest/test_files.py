@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from difftest.campaign.schedule import Schedule
 from difftest.campaign.state import CampaignState
 from difftest.campaign.stored import read_campaign
 from difftest.triage.folder import FindingFolder
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import no_room, summary_of
 
 Fake = Callable[..., Solver]
 TEXT = "(declare-const x Int)\n(assert (> x {n}))\n(check-sat)\n"
@@ -84,9 +83,6 @@ def test_what_a_full_disk_kept_from_being_stored_is_done_again(
         (tmp_path / "in" / f"{number}.smt2").write_text(TEXT.format(n=number))
     tests, solvers = FileTests(FoundFiles([tmp_path / "in"])), [fake("os.abort()")]
     options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),))
-
-    def no_room(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as full, CampaignState.open(tmp_path, {}) as state:
         full.setattr(book, place, no_room)

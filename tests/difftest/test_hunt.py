@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -53,7 +52,7 @@ from difftest.campaign.tasks import Result, RunResult
 from difftest.errors import InternalErrors
 from generator.strategy import GeneratedTest
 from solvers.running.runner import Runner
-from tests.difftest.hunts import fail_on, summary_of
+from tests.difftest.hunts import fail_on, no_room, of, summary_of
 
 TEXT = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n"
 QUICK = (Stage(2.0, 1.0),)
@@ -67,10 +66,6 @@ def run(
     settings = HuntOptions(out, **{"stages": QUICK, **options})  # type: ignore[arg-type]
     events = list(hunt(tests, solvers, settings))
     return events, summary_of(events)
-
-
-def of(kind: type, events: Iterable[Event]) -> list[Event]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 @pytest.fixture
@@ -575,7 +570,7 @@ def test_a_finding_is_reported_though_a_full_disk_keeps_it_from_being_committed(
 
     def commit_until_a_finding(self: CampaignState, changes: Changes, *rest: Any, **named: Any) -> None:
         if changes.findings:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            no_room()
         commit(self, changes, *rest, **named)
 
     monkeypatch.setattr(CampaignState, "commit", commit_until_a_finding)
@@ -701,9 +696,6 @@ def test_a_full_disk_is_reported_with_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
     place: str,
 ) -> None:
-    def no_room(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(place, no_room)
     with pytest.raises(OSError, match="No space left") as caught:
         run([make_test(TEXT)], [honest, fake("say('unsat')", "liar")], tmp_path)

@@ -47,7 +47,7 @@ from solvers.registry import PROFILES
 from solvers.running.runner import Runner
 from solvers.running.script import Script
 from solvers.specs import parse_spec
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import NEW, OLD, OTHER, release, summary_of
 from tests.releases import no_release
 
 Fake = Callable[..., Solver]
@@ -73,17 +73,8 @@ def run_one(
     return summary, data
 
 
-def release(solver: Solver, number: str) -> Solver:
-    """A fake as a release of z3."""
-    return replace(solver, spec=f"z3=={number}", name=f"z3-{number}", family="z3")
-
-
 def verdict(outcome: Outcome, *answers: str | None, seconds: float = 0.1) -> Verdict:
     return Verdict(outcome, answers, seconds)
-
-
-NEW, OLD = (Solver(f"z3=={number}", f"z3-{number}", "z3", ("z3",)) for number in ("5.4.0", "4.8.5"))
-OTHER = Solver("other=x", "other", "other", ("x",))
 
 
 def names_of(

@@ -14,12 +14,10 @@ from difftest.campaign.stages import Stages
 from difftest.campaign.tasks import RunResult, RunTask, TestName
 from difftest.oracles import slowdown
 from generator.strategy import GeneratedTest
-from tests.difftest.hunts import summary_of
+from tests.difftest.hunts import NEW, OLD, OTHER, release, summary_of
 
 Fake = Callable[..., Solver]
 TEXT = "(set-logic QF_LIA)(declare-const x Int)(assert (> x 1))(check-sat)"
-NEW, OLD = (Solver(f"z3=={number}", f"z3-{number}", "z3", ("z3",)) for number in ("5.4.0", "4.8.5"))
-OTHER = Solver("other=x", "other", "other", ("x",))
 LATE, QUICK = Verdict(Outcome.TIMEOUT, (None,), 0.1), Verdict(Outcome.OK, ("sat",), 0.03)
 UNKNOWN = Verdict(Outcome.UNKNOWN, ("unknown",), 0.03)
 # No lot is drawn.
@@ -83,11 +81,6 @@ def test_a_release_that_is_slow_everywhere_does_not_take_all_the_time() -> None:
     slow = result(1, new=LATE, old=QUICK)
     assert sum(made.later(slow, 0.0) is not None for _ in range(100)) == 6
     assert sum(made.later(slow, 1000.0) is not None for _ in range(100)) == 20
-
-
-def release(solver: Solver, number: str) -> Solver:
-    """A fake as a release of z3."""
-    return replace(solver, spec=f"z3=={number}", name=f"z3-{number}", family="z3")
 
 
 def shown_in_a_hunt(tmp_path: Path, *solvers: Solver, seconds: tuple[float, ...]) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from generator import (
     write_batch,
 )
 from generator.batches import MANIFEST
+from tests.difftest.hunts import no_room
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -209,10 +210,7 @@ def test_a_disk_that_fills_up_ends_the_batch_and_room_lets_it_continue(
 def test_a_full_disk_is_reported_in_one_line(
     strategy: SkeletonStrategy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
-    def full(handle: int, data: bytes) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("generator.batches.os.write", full)
+    monkeypatch.setattr("generator.batches.os.write", no_room)
     with pytest.raises(OutputFolderError, match="No space left on device"):
         write_batch(strategy, 300, tmp_path / "out", {}, jobs)
 
