@@ -150,10 +150,13 @@ class Script:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Its tokens without bars and quotes, each on one line; the longest first."""
+        """Its tokens without bars and quotes, each on one line, also as z3 prints strings, with ``"`` for
+        ``""``; the longest first.
+        """
         found = {
             token.strip('|"').replace("\n", " ") for token in lexemes(self.data.decode("utf-8", "replace"))
         }
+        found |= {word.replace('""', '"') for word in found if '""' in word}
         return tuple(sorted(found - {""}, key=lambda word: (-len(word), word)))
 
     @cached_property

@@ -109,6 +109,11 @@ def test_many_names_of_several_lines_take_linear_time() -> None:
             Outcome.OK,
         ),
         (
+            '(echo "after this, ""double free""")(check-sat)',
+            'after this, "double free"\nsat\n',
+            Outcome.OK,
+        ),
+        (
             "(assert |std::logic_error::x|)(check-sat)",
             '(error "line 1 column 9: unknown constant std::logic_error::x")\n',
             Outcome.REFUSED,
