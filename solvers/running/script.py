@@ -97,6 +97,11 @@ class Script:
         return len(self.checks) > 1 or any(command.name in _INCREMENTAL for command in self.commands)
 
     @cached_property
+    def prints_more(self) -> bool:
+        """Whether it has commands that may print something besides its questions."""
+        return any(_is_idle(command) and command.name not in QUESTIONS for command in self.commands)
+
+    @cached_property
     def file_command(self) -> str | None:
         """What may make a solver use a file outside its working folder, if anything."""
         return names_file(self._text)
@@ -111,7 +116,7 @@ class Script:
         for command in self.commands:
             if command.name == "exit":
                 return b"".join((*pieces, self.data[start : command.start]))
-            if command.name in _IDLE or command.name.startswith("get-"):
+            if _is_idle(command):
                 pieces += (
                     self.data[start : command.start],
                     _NOT_BLANK.sub(b" ", self.data[command.start : command.end]),
@@ -191,6 +196,10 @@ class Script:
                 cuts.append((end, line, start - self._lines[line]))
             start = end
         return cuts
+
+
+def _is_idle(command: Command) -> bool:
+    return command.name in _IDLE or command.name.startswith("get-")
 
 
 def _with_old_escapes(token: re.Match[str]) -> str:

@@ -168,6 +168,20 @@ def test_several_questions_need_the_incremental_mode(exhume: Any, tmp_path: Path
     assert made == f"; COMMAND-LINE: --incremental\n; EXPECT: sat\n; EXPECT: unsat\n{text}"
 
 
+@pytest.mark.parametrize("family", ["z3", "cvc5", "bitwuzla"])
+def test_of_a_script_that_prints_a_model_no_output_is_expected(
+    exhume: Any, tmp_path: Path, family: str
+) -> None:
+    entry = {"name": family, "spec": family, "family": family, "answers": ["unsat"]}
+    folder = write(
+        tmp_path / "found", f"{FORMULA}(get-model)\n", entry=entry, check=0, **{"class": "soundness"}
+    )
+    made = exhume("report", "test", folder, "--json").json
+    (text,) = made["files"].values()
+    assert "EXPECT" not in text
+    assert made["answers"] == (["sat"] if family == "bitwuzla" else None)
+
+
 def test_each_question_has_its_answer_before_it(exhume: Any, tmp_path: Path) -> None:
     text = "(push 1) (assert false) (check-sat) (pop 1)\n(check-sat)\n; a\u2028b\x85c\n"
     entry = {"name": "bitwuzla", "spec": "bitwuzla", "family": "bitwuzla", "answers": ["sat", "sat"]}
