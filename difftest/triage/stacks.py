@@ -95,6 +95,6 @@ def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> s
 
 
 def _under_gdb(frames: int, *stops: str) -> tuple[str, ...]:
-    """The words before a command that let gdb print so many frames where it stops; empty without gdb."""
+    """The words before a command that let gdb print the innermost ``frames`` of a death; none without gdb."""
     gdb = shutil.which("gdb")
     return () if gdb is None else (gdb, *_GDB, *stops, "-ex", "run", "-ex", f"backtrace {frames}", "--args")
