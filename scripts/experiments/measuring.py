@@ -49,6 +49,7 @@ from difftest.bugs.statistics import Comparison, Fuzzer, compare
 from difftest.campaign.stored import read_campaign
 from difftest.errors import DifftestError
 from difftest.triage.classes import class_of
+from difftest.triage.facts import telling_options
 from difftest.triage.folder import FindingFolder
 from difftest.triage.key import Key, count_under
 from difftest.triage.store import folders_of
@@ -424,7 +425,9 @@ def causes_of(campaign: Path | None) -> list[Cause]:
         known = found.setdefault(release, {})
         key = count_under(folder.key, known)
         name = str(folder.data["class"])
-        strict = "[" not in folder.key and class_of(name).level == "error"
+        # The key of a crash at a place has no options.
+        by_default = "[" not in folder.key and not telling_options(folder)
+        strict = by_default and class_of(name).level == "error"
         if key not in known or (strict and not known[key].is_strict):
             known[key] = Cause(key, release, name, strict)
     return [cause for causes in found.values() for cause in causes.values()]

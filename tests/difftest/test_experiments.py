@@ -33,6 +33,7 @@ from difftest.errors import DifftestError
 from solvers.lookup import find_solver
 from solvers.running.runner import Runner
 from tests.difftest.bugs.planted import Planted, trigger
+from tests.difftest.test_reports import write
 from tests.exhume.test_report import HOSTILE, Page, is_harmless
 from tests.releases import no_release
 from tests.scripts import load_script, run_script
@@ -281,6 +282,16 @@ def test_a_file_without_rows_of_an_experiment_is_one_line(tmp_path: Path, text: 
     with pytest.raises(ExhumeError, match=r"rows\.parquet has no rows of an experiment"):
         measured(tmp_path, "a/1")
     assert not (tmp_path / "units").exists()
+
+
+def test_a_crash_that_needs_an_option_is_no_strict_cause(tmp_path: Path) -> None:
+    measuring = script("measuring.py")
+    key = "crash|z3-4.8.5|signal SIGSEGV in f"
+    for place, options in enumerate((["model_validate=true", "sat.smt=true"], ["model_validate=true"])):
+        entry = {"name": "z3-4.8.5", "family": "z3", "outcome": "crash", "options": options}
+        changes = {"class": "crash", "key": f"{key}{place}", "check": None}
+        write(tmp_path / "findings" / f"crash-{place}", entry=entry, **changes)
+    assert [cause.is_strict for cause in measuring.causes_of(tmp_path)] == [False, True]
 
 
 def test_rows_name_no_folder_outside_the_experiment(tmp_path: Path) -> None:
