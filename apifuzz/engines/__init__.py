@@ -14,8 +14,8 @@ class EngineMissing(ExhumeError):
     """An engine cannot be had: the spec names none, or its solver's wheel is not installed."""
 
 
-class WheelMissing(EngineMissing):
-    """The solver's wheel is not installed."""
+class NotHere(EngineMissing):
+    """The solver's wheel is not installed, or its program is not there or does not answer."""
 
     exit_code = Exit.ENVIRONMENT
 
@@ -54,7 +54,5 @@ def _load(module: str, name: str) -> Callable[..., Engine]:
         # What fails inside exhume itself is a fault, not a missing wheel.
         if solver not in _WHEELS or (error.name or "").startswith("apifuzz"):
             raise
-        raise WheelMissing(
-            f"the wheel of {solver} is not installed: pip install {_WHEELS[solver]!r}"
-        ) from error
+        raise NotHere(f"the wheel of {solver} is not installed: pip install {_WHEELS[solver]!r}") from error
     return cast(Callable[..., Engine], getattr(found, f"{name}Engine"))

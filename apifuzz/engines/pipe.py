@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apifuzz.engine import Engine
-from apifuzz.engines import EngineMissing
+from apifuzz.engines import EngineMissing, NotHere
 from apifuzz.engines.abilities import ASKED, FIRST, RESET, Abilities, abilities_of, accepts
 from apifuzz.engines.text import TextEngine
 from apifuzz.interface import (
@@ -314,8 +314,8 @@ class PipeEngine(TextEngine):
         super().reset_assertions()
 
 
-def _missing(name: str, command: str, why: str) -> EngineMissing:
-    return EngineMissing(f"the solver {name}={command} cannot be used: {why}")
+def _missing(name: str, command: str, why: str) -> NotHere:
+    return NotHere(f"the solver {name}={command} cannot be used: {why}")
 
 
 def _error(reply: str) -> Exception:

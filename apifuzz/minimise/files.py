@@ -10,14 +10,14 @@ from typing import Self
 from apifuzz.engines.text import script_of
 from apifuzz.minimise.session import Minimised, minimise
 from apifuzz.running.describing import describe
-from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE
+from apifuzz.running.folder import FORMULA, MINIMISED, REDUCED, TRACE, CallsFolder
 from apifuzz.running.runs import Runner
 from apifuzz.running.setup import Setup
 from apifuzz.trace import Trace, TraceError, load_trace
 from base.errors import ExhumeError
 from base.files import put_text
 from difftest import Limits, find_solvers
-from difftest.triage.folder import read_document
+from difftest.triage.folder import FindingFolder, read_document
 from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.store import update_finding
 from difftest.triage.transcribe import transcribe
@@ -53,6 +53,12 @@ class TraceFile:
     def kind(self) -> str:
         """The kind of the error of the finding; empty for a file. DifftestError if it cannot be read."""
         return str((read_document(self.folder).get("fault") or {}).get("kind")) if self.folder else ""
+
+    @property
+    def setup(self) -> Setup | None:
+        """The solvers that the finding names; None for a file. DifftestError if it cannot be read."""
+        found = FindingFolder.read(self.folder) if self.folder else None
+        return found.setup if isinstance(found, CallsFolder) else None
 
     @property
     def result(self) -> Path:

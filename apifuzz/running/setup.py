@@ -109,9 +109,10 @@ class Setup:
         named = (("--solver", solver, trace.solver), ("--cross-check", cross_check, other))
         for option, given, name in named:
             if given is None and name and name not in ENGINES:
+                label = name.partition("=")[0]
                 raise TraceError(
-                    f"the trace names the solver {name!r}, which no trace may start: give it to"
-                    f" exhume apifuzz replay or minimise with {option}"
+                    f"it was made with the program {label!r}, which no trace may start: name it with"
+                    f" {option} {label}=COMMAND"
                 )
         setup = cls(solver or trace.solver, other, trace.setting(WITNESSES) == "true")
         # Earlier versions wrote such traces, too: these are repeated as they are.

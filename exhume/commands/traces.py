@@ -56,7 +56,7 @@ def replay_command(
     Exit code 1: the calls end in an error.
     """
     source = TraceFile.read(file)
-    setup = Setup.of_trace(source.trace, solver, cross_check)
+    setup = _setup_of(source, solver, cross_check)
     with Runner(setup) as runner:
         result = look(runner, print_trace(source.trace), limits_of(limit), source.kind, fresh=True)
     if result.outcome == "trace":
@@ -66,6 +66,22 @@ def replay_command(
     else:
         _show_replay(result)
     raise typer.Exit(Exit.FINDINGS if result.fault else Exit.DONE)
+
+
+def _setup_of(source: TraceFile, solver: str | None, cross_check: str | None) -> Setup:
+    """The solvers that make the calls. Raises TraceError, and EngineMissing where one is missing."""
+    if source.setup is not None:
+        # A trace names no program, but its finding does, as one of a formula.
+        solver = solver or (source.setup.solver if "=" in source.setup.solver else None)
+        second = source.setup.cross_check or ""
+        cross_check = cross_check or (second if "=" in second else None)
+    try:
+        setup = Setup.of_trace(source.trace, solver, cross_check)
+    except TraceError as error:
+        raise TraceError(f"{source.file}: {error}") from None
+    # In the process of a run, a solver that is missing would look like one that crashes.
+    setup.make()
+    return setup
 
 
 def limits_of(seconds: float) -> Limits:
@@ -142,7 +158,7 @@ def minimise_trace(
             shortest = len(smaller.lines)
             say(f"{shortest} calls after {checks} checks")
 
-    setup = Setup.of_trace(source.trace, solver, cross_check)
+    setup = _setup_of(source, solver, cross_check)
     report, script = minimise_file(source, setup, options, tell)
     document = {**report.to_json(), "result": str(source.result), "script": script and str(script)}
     if quiet:
@@ -168,7 +184,11 @@ def to_smtlib_command(file: TraceArgument) -> None:
     """
     from apifuzz.engines.text import translate
 
-    translation = translate(TraceFile.read(file).trace)
+    source = TraceFile.read(file)
+    try:
+        translation = translate(source.trace)
+    except TraceError as error:
+        raise TraceError(f"{source.file}: {error}") from None
     for line, reason in translation.refused:
         say(f"skipped{f' line {line}' if line else ''}: {reason}")
     print_text(translation.script)

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from apifuzz.running.faults import Fault
+from apifuzz.running.setup import Setup
 from apifuzz.trace import read_trace
 from difftest.campaign.stored import NoCampaign, read_campaign
+from tests.apifuzz.filing import file_finding
 
 TRACE = """exhume-trace 1 smtlib 1
 1 new
@@ -170,6 +173,50 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
     assert reason in ended.err
 
 
+@pytest.mark.parametrize("command", ["run", "replay", "minimise"])
+@pytest.mark.parametrize(
+    ("spec", "reason"), [("mine=./no", "No such file"), ("mine=true", "it does not answer SMT-LIB commands")]
+)
+def test_a_solver_that_is_missing_is_no_crash(
+    exhume: Any, trace: Path, tmp_path: Path, command: str, spec: str, reason: str
+) -> None:
+    target = ("--out", tmp_path / "c") if command == "run" else (trace,)
+    ended = exhume("apifuzz", command, *target, "--solver", spec)
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.startswith(f"exhume: the solver {spec} cannot be used: {reason}")
+    assert ended.err.count("\n") == 1
+
+
+def test_no_trace_names_a_release(exhume: Any, trace: Path) -> None:
+    ended = exhume("apifuzz", "replay", trace, "--solver", "z3==4.8.5")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("exhume: z3==4.8.5: API fuzzing supports no releases")
+
+
+def test_a_finding_names_its_program_and_a_trace_does_not(exhume: Any, tmp_path: Path) -> None:
+    little = Path(__file__).resolve().parents[1] / "apifuzz" / "little_solver.py"
+    text = TRACE.replace("smtlib", "little").replace("constant s1 p", "constant s1 abort")
+    fault = Fault("crash", "assert", "SIGSEGV in assert", None, "SIGSEGV in assert")
+    (tmp_path / "findings").mkdir()
+    setup = Setup(f"little={sys.executable} {little}")
+    folder = file_finding(tmp_path / "findings", fault, read_trace(text), setup)
+    replayed = exhume("apifuzz", "replay", folder, "--json")
+    assert (replayed.code, replayed.json["solver"], replayed.json["fault"]["kind"]) == (1, "little", "crash")
+    alone = exhume("apifuzz", "replay", folder / "trace.txt")
+    assert alone.code == 2
+    assert alone.err.startswith(f"exhume: {folder}/trace.txt: it was made with the program 'little'")
+    assert alone.err.endswith("name it with --solver little=COMMAND\n")
+    reduced = exhume("reduce", folder, "--time", "5s", "--json")
+    assert (reduced.code, reduced.json["kind"], reduced.json["confirmed"]) == (0, "crash", True)
+
+
+def test_a_trace_that_cannot_be_translated_is_named(exhume: Any, trace: Path) -> None:
+    trace.write_text(TRACE.replace("assert t1", "assert t9"))
+    ended = exhume("apifuzz", "to-smtlib", trace)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"exhume: {trace}: line 7: assert: unknown term t9")
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -184,7 +231,6 @@ def test_bad_traces_get_line_and_reason(exhume: Any, tmp_path: Path, mode: str, 
         (["run", "--solver", "cvc5", "--out", "x", "--option", "bv-solver=x"], "does not take it"),
         (["run", "--solver", "bitwuzla", "--out", "x", "--option", "no=1"], "does not take it"),
         (["run", "--solver", "bitwuzla", "--out", "x", "--option", "a=1", "--option", "a=2"], "sets a=1"),
-        (["run", "--solver", "mine=./no", "--out", "x"], "No such file"),
         (["run", "--solver", "z3==4.8.5", "--out", "x"], "z3==4.8.5: API fuzzing supports no releases"),
         (["run", "--solver", "smtlib", "--out", "x", "--corpus", "k"], "exhume: there is no corpus k"),
         (["run", "--solver", "smtlib", "--out", "x", "--time", "soon"], "not a duration"),
