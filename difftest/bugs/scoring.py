@@ -386,6 +386,8 @@ def read_score(folder: Path) -> dict[str, Any]:
         document = json.loads((folder / SCORE).read_text("utf-8"))
         if document["schema"] == 1 and document["runs"] and document["seconds"] > 0:
             return dict(document)
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError:
+        raise DifftestError(f"{folder} holds no {SCORE}: make it with exhume bugs score") from None
+    except (ValueError, KeyError, TypeError):
         pass
-    raise DifftestError(f"{folder} holds no {SCORE}: make it with exhume bugs score")
+    raise DifftestError(f"{folder / SCORE} is damaged: make it again with exhume bugs score")

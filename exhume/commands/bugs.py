@@ -26,7 +26,7 @@ from difftest.bugs.shelf import OPTION, RUN_SECONDS, Shelf
 from difftest.bugs.statistics import Fuzzer, compare
 from difftest.bugs.triggers import triggers_of
 from difftest.bugs.verifying import run_bug, verify
-from difftest.errors import DifftestError
+from difftest.errors import DifftestError, writing
 from difftest.triage.kinds import State
 from difftest.triage.release_search import position
 from exhume.commands.bugs_site import site_command
@@ -171,9 +171,13 @@ def list_command(
     families = {_release(spec)[0] for spec in (fixed_by, fixed_after) if spec is not None}
     if len(families) > 1:
         raise typer.BadParameter("--fixed-by and --fixed-after must name releases of the same solver")
+    if unverified and (finding_class is not None or families):
+        raise typer.BadParameter(
+            "--unverified takes only --solver: a trigger without a pair has no class and no good release"
+        )
     benchmark = Benchmark(folder)
     if unverified:
-        _list_unverified(benchmark, json)
+        _list_unverified(benchmark, solver, json)
         return
     rows = [
         bug
@@ -185,8 +189,8 @@ def list_command(
         and families <= {bug.solver}
     ]
     if not rows:
-        _say_unknown("solver", solver, {bug.solver for bug in benchmark.bugs.values()})
-        _say_unknown("class", finding_class, {bug.finding_class for bug in benchmark.bugs.values()})
+        _say_unknown("bug", "solver", solver, {bug.solver for bug in benchmark.bugs.values()})
+        _say_unknown("bug", "class", finding_class, {bug.finding_class for bug in benchmark.bugs.values()})
     if json:
         print_json([_row(bug) for bug in rows])
         return
@@ -198,10 +202,10 @@ def list_command(
     out.print(counted(len(rows), "bug"))
 
 
-def _say_unknown(what: str, given: str | None, known: set[str]) -> None:
-    """A line if no bug of the benchmark has the ``given`` solver or class: it may be misspelt."""
+def _say_unknown(row: str, what: str, given: str | None, known: set[str]) -> None:
+    """A line if no row of the benchmark has the ``given`` solver or class: it may be misspelt."""
     if given is not None and known and given not in known:
-        say(f"no bug has the {what} {given!r}; there are {', '.join(sorted(known))}")
+        say(f"no {row} has the {what} {given!r}; there are {', '.join(sorted(known))}")
 
 
 def _release(text: str) -> tuple[str, str]:
@@ -216,8 +220,10 @@ def _is_fixed_by(bug: Bug, spec: str) -> bool:
     return Version(bug.first_good) <= Version(_release(spec)[1])
 
 
-def _list_unverified(benchmark: Benchmark, json: bool) -> None:
-    rows = benchmark.unverified
+def _list_unverified(benchmark: Benchmark, solver: str | None, json: bool) -> None:
+    rows = [row for row in benchmark.unverified if solver in (None, row.solver)]
+    if not rows:
+        _say_unknown("trigger", "solver", solver, {row.solver for row in benchmark.unverified})
     if json:
         keys = ("solver", "options", "issue", "sources", "reason", "detail")
         print_json([{key: getattr(row, key) for key in keys} for row in rows])
@@ -491,7 +497,8 @@ def _draw(fuzzers: list[Fuzzer], file: Path) -> None:
 
     series = {fuzzer.name: fuzzer.curve() for fuzzer in fuzzers}
     drawn = curves("bugs", series, fuzzers[0].seconds, "seconds", "known bugs found (mean of runs)")
-    put_text(file, standalone(drawn))
+    with writing(file):
+        put_text(file, standalone(drawn))
 
 
 @group.command("export")

@@ -106,6 +106,18 @@ def test_a_list_says_which_name_no_bug_has(exhume: Command, option: str, given: 
     assert f"no bug has the {option[2:]} '{given}'; there are " in done.err
 
 
+def test_triggers_without_a_pair_are_listed_by_solver(exhume: Command) -> None:
+    rows = exhume("bugs", "list", "--unverified", "--json").json
+    of_cvc5 = exhume("bugs", "list", "--unverified", "--solver", "cvc5", "--json").json
+    assert 0 < len(of_cvc5) < len(rows)
+    assert of_cvc5 == [row for row in rows if row["solver"] == "cvc5"]
+    unknown = exhume("bugs", "list", "--unverified", "--solver", "z4")
+    assert (unknown.code, "no trigger has the solver 'z4'; there are " in unknown.err) == (0, True)
+    for option in (("--class", "crash"), ("--fixed-by", "z3==4.8.6"), ("--fixed-after", "z3==4.8.6")):
+        done = exhume("bugs", "list", "--unverified", *option)
+        assert (done.code, done.out, "--unverified takes only --solver" in done.err) == (2, "", True)
+
+
 def test_a_list_of_no_bugs_names_no_others(exhume: Command, tmp_path: Path) -> None:
     (tmp_path / "bugs.jsonl").touch()
     done = exhume("bugs", "list", "--bugs", tmp_path, "--solver", "z3")
@@ -190,6 +202,8 @@ def test_score_and_compare(
     assert [row["bugs"] for row in compared["fuzzers"]] == [[2], [0]]
     assert compared["comparisons"][0]["a12"] == 1.0
     assert figure.read_text().startswith("<svg xmlns=")
+    lost = exhume("bugs", "compare", tmp_path / "good", "--svg", tmp_path / "none" / "plot.svg")
+    assert (lost.code, f"cannot write {tmp_path}/none/plot.svg" in lost.said) == (2, True)
     monkeypatch.chdir(tmp_path / "good")
     assert "good and bad: log-rank p " in exhume("bugs", "compare", ".", "../bad").out
     (tmp_path / "other").mkdir()

@@ -146,6 +146,10 @@ def test_a_fuzzer_that_does_not_start_and_a_folder_in_use_are_one_line(tmp_path:
         run_fuzzer(python(""), tmp_path / "s", FuzzerLimits(5.0))
     with pytest.raises(DifftestError, match="holds no score"):
         read_score(tmp_path)
+    for text in ("{", "[]", '{"schema": 1}'):
+        (tmp_path / "score.json").write_text(text)
+        with pytest.raises(DifftestError, match="is damaged"):
+            read_score(tmp_path)
 
 
 def test_a_fuzzer_that_writes_no_test_has_no_score(tmp_path: Path) -> None:
