@@ -165,7 +165,11 @@ def formulas_in(corpus: Path | None, paths: Sequence[Path], kin: str) -> KnownFo
     """The formulas of folders and files, and, with a corpus, its formulas and those of the bundled benchmark
     for the solver ``kin``. Raises CorpusError and DifftestError where they cannot be read.
     """
-    files = FileTests(FoundFiles(paths)) if paths else None
+    found = FoundFiles(paths)
+    if paths and not found.files:
+        skipped = f" ({found})" if found.skipped.total() else ""
+        raise DifftestError(f"no .smt2 file found in {', '.join(map(str, paths))}{skipped}")
+    files = FileTests(found) if paths else None
     triggers: list[Trigger] = []
     if corpus is not None:
         with Corpus.open(corpus) as opened:

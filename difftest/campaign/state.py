@@ -238,10 +238,21 @@ def _compare(out: Path, opened: sqlite3.Connection, settings: Mapping[str, Any])
     for name, value in settings.items():
         given = json.loads(json.dumps(value))
         if stored.get(name) != given:
+            name, before, given = _innermost(name, stored.get(name), given)
             raise SettingsDiffer(
-                f"{out}: the campaign there was started with {_named(name, stored.get(name))},"
+                f"{out}: the campaign there was started with {_named(name, before)},"
                 f" not {_named(name, given)}; use the same settings to resume it, or another folder"
             )
+
+
+def _innermost(name: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+    """The first part of two different values that differs, with its name."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        key = next(key for key in (*one, *other) if one.get(key) != other.get(key))
+        return _innermost(f"{name} {key}", one.get(key), other.get(key))
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other) == 1:
+        return _innermost(name, one[0], other[0])
+    return name, one, other
 
 
 def _named(name: str, value: object) -> str:

@@ -125,7 +125,7 @@ def _find(before: dict[str, Path], after: dict[str, Path]) -> Changes:
 
 def source_files(folder: Path, skip: Sequence[str] = (), lists: Sequence[str] = ()) -> dict[str, Path]:
     """The files of a folder that :func:`find_changes` may read, by their paths below it, in a fixed order. No
-    link is followed. Raises DifftestError if it is no folder, or one of too many files.
+    link is followed. Raises DifftestError if it is no folder, one of too many files or one of none.
     """
     if not folder.is_dir():
         raise DifftestError(f"{folder}: there is no such folder of sources")
@@ -144,6 +144,8 @@ def source_files(folder: Path, skip: Sequence[str] = (), lists: Sequence[str] = 
                 if len(found) >= MAX_FILES or total > MAX_TOTAL:
                     raise DifftestError(f"{folder}: too many sources to compare ({len(found)} files)")
                 found[path.relative_to(folder).as_posix()] = path
+    if not found:
+        raise DifftestError(f"{folder}: no C++ file there; name the checkout that the solver was built from")
     return found
 
 

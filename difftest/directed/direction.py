@@ -25,6 +25,7 @@ from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any
 
+from base.text import counted
 from difftest.directed.changes import Changes, find_changes
 from difftest.directed.coverage import Function, Ran, formula_key, formulas_running
 from difftest.directed.names import Feature, Names
@@ -151,8 +152,8 @@ class Direction:
                 f" {measured['measured']} known formulas in the coverage map"
             )
         return (
-            f"{found['functions']} functions changed in {found['files']} files ({files})"
-            f"{runs}; they name"
+            f"{counted(found['functions'], 'function')} changed in {counted(found['files'], 'file')}"
+            f" ({files}){runs}; they name"
             f" {', '.join(named) or 'nothing that formulas use'}; {found['formulas_first']} of"
             f" {found['formulas']} known formulas come first"
         )

@@ -211,7 +211,7 @@ def test_what_the_difference_can_touch_comes_first(tmp_path: Path) -> None:
     assert (found["functions"], found["files"], found["formulas_first"], found["formulas"]) == (1, 1, 2, 4)
     assert found["most_changed"] == {"ast/rewriter/seq_rewriter.cpp": 1}
     assert found["operators"] == ["seq.replace_all", "str.replace_all"] and found["options"] == []
-    assert "1 functions changed in 1 files (ast/rewriter/seq_rewriter.cpp 1)" in str(direction)
+    assert "1 function changed in 1 file (ast/rewriter/seq_rewriter.cpp 1)" in str(direction)
     assert "2 of 4 known formulas come first" in str(direction)
     # Nothing changed: the order stays.
     nothing = Direction(Difference.of("z3", base / "src", base / "src"), FORMULAS)

@@ -96,6 +96,17 @@ def test_a_switch_that_differs_is_on_or_off(tmp_path: Path) -> None:
         CampaignState.open(tmp_path, {"bandit": False})
 
 
+def test_of_nested_settings_only_what_differs_is_named(tmp_path: Path) -> None:
+    setup = {"solver": "z3", "factory": None, "path": None, "witnesses": True}
+    CampaignState.open(tmp_path, {"setups": [setup], "corpus": {"replay": "ab", "skeletons": "cd"}}).close()
+    with pytest.raises(SettingsDiffer, match="started with setups witnesses on, not setups witnesses off;"):
+        CampaignState.open(tmp_path, {"setups": [{**setup, "witnesses": False}]})
+    with pytest.raises(SettingsDiffer, match='started with corpus replay "ab", not corpus replay "ef";'):
+        CampaignState.open(tmp_path, {"corpus": {"replay": "ef", "skeletons": "cd"}})
+    with pytest.raises(SettingsDiffer, match='started with corpus replay "ab", not corpus replay null;'):
+        CampaignState.open(tmp_path, {"corpus": {"skeletons": "cd"}})
+
+
 def test_other_settings_are_one_clear_line(tmp_path: Path) -> None:
     CampaignState.open(tmp_path, {"seed": 1, "solvers": ["z3"]}).close()
     with pytest.raises(SettingsDiffer, match=r"started with seed 1, not seed 2; use the same") as caught:

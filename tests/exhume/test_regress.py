@@ -200,7 +200,7 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
     assert 0 < found["formulas_first"] < found["formulas"]
     # Many strategies draw from the same seeds, each of which has its score once.
     assert len(scored) == len(set(scored)) > 0
-    assert "directed: 1 functions changed in 1 files (smt/theory_array.cpp 1); they name" in ended.err
+    assert "directed: 1 function changed in 1 file (smt/theory_array.cpp 1); they name" in ended.err
     # Without sources of both, or with --undirected.
     for name, given, why in (
         ("one", sources[:2], f"nothing says where the sources of {new} are"),
@@ -210,6 +210,21 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
         ended = exhume(*command, *given, "--tests", 1, "--out", tmp_path / name, "--json")
         assert ended.code == 0 and ended.json["directed"] is None
         assert f"undirected: {why}" in ended.err
+
+
+def test_a_folder_without_sources_directs_nothing(
+    exhume: Any, yes: str, fake: Callable[[str, str], str], small: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "old" / "src").mkdir(parents=True)
+    (tmp_path / "old" / "src" / "a.cpp").write_text("void f() {}\n")
+    (tmp_path / "wrong").mkdir()
+    solvers = ("--base", yes, "--new", fake("after", SAT))
+    sources = ("--base-sources", tmp_path / "old", "--new-sources", tmp_path / "wrong")
+    ended = exhume(
+        "regress", *solvers, *sources, *ONE, "--corpus", small, "--tests", 1, "--out", tmp_path / "o"
+    )
+    assert ended.code == 0
+    assert f"undirected: {tmp_path}/wrong: no C++ file there; name the checkout" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -224,13 +239,20 @@ def test_formulas_that_the_difference_of_the_sources_can_touch_come_first(
         (("--base", "z3", "--new", "{yes}", "--rlimit", "9"), "it has no option that limits work"),
         (("--base", "z3", "--new", "{yes}", "--strategy", "api"), "it has no strategy 'api'"),
         (("--base", "z3", "--new", "{yes}", "--regressions", "none-here"), "does not exist"),
+        (
+            ("--base", "z3", "--new", "{yes}", "--regressions", "{empty}"),
+            "no .smt2 file found in {empty} (skipped: not named .smt2 1)",
+        ),
     ],
 )
 def test_bad_input_is_one_line(
     exhume: Any, yes: str, small: Path, tmp_path: Path, options: tuple[str, ...], said: str
 ) -> None:
-    given = [option.replace("{yes}", yes) for option in options]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "notes.txt").write_text("no formula")
+    given = [option.replace("{yes}", yes).replace("{empty}", str(empty)) for option in options]
     ended = exhume("regress", *given, "--corpus", small, "--out", tmp_path / "out")
     assert ended.code == 2
-    assert said in ended.err
+    assert said.replace("{empty}", str(empty)) in ended.err
     assert not (tmp_path / "out" / "findings").exists()
