@@ -51,7 +51,7 @@ def export_parquet(corpus: Corpus, folder: Path | str) -> Manifest:
         draft.replace(folder)
     except (OSError, duckdb.Error) as error:
         known = damaged(error, corpus.path) if isinstance(error, duckdb.Error) else None
-        raise known or CorpusError(f"cannot write {folder}: {error}") from error
+        raise known or CorpusError(f"cannot write {folder}: {_why(error)}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -92,7 +92,7 @@ def read_manifest(folder: Path) -> Manifest:
             raise ValueError(f"its format is {said['format']}")
         manifest = Manifest(int(said["schema"]), {str(k): int(v) for k, v in said["tables"].items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorpusError(f"{folder} is not an exported corpus: {error}") from error
+        raise CorpusError(f"{folder} is not an exported corpus: {_why(error)}") from error
     known = len(schema.migrations())
     if not 0 < manifest.schema <= known:
         raise SchemaMismatch(
@@ -108,7 +108,14 @@ def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
     try:
         corpus.execute(f"insert into {table} by name from read_parquet({source})")
     except duckdb.Error as error:
-        raise storage_full(error, corpus.path) or CorpusError(f"{folder} is damaged: {error}") from error
+        raise storage_full(error, corpus.path) or CorpusError(
+            f"{folder} is damaged: {_why(error)}"
+        ) from error
     found = corpus.scalar(f"select count(*) from {table}")
     if found != manifest.tables.get(table):
         raise CorpusError(f"{folder} is damaged: {table} has {found} rows, not {manifest.tables.get(table)}")
+
+
+def _why(error: Exception) -> str:
+    """A problem on one line: without the number and the file of an OSError, or the place in our SQL."""
+    return getattr(error, "strerror", None) or str(error).partition("\n")[0]

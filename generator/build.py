@@ -80,6 +80,8 @@ def build_strategy(name: str, sources: Sources, settings: StrategySettings) -> S
     settings = _for_its_solvers(entry, settings)
     if sources.seeds is not None and entry.needs == {"library"}:
         raise GenerationError(f"{name} takes no --seeds; it draws on the corpus")
+    if settings.skeleton and name != "enumerate":
+        raise GenerationError(f"{name} takes no --skeleton; only enumerate does")
     library = sources.once(_library, settings.solvers) if "library" in entry.needs else None
     seeds = _seeds(sources, settings) if "seeds" in entry.needs else None
     made = make_strategy(name, library, settings, seeds)

@@ -32,7 +32,8 @@ def read_known(files: Iterable[Path]) -> list[Entry]:
                 raise ValueError("not of this format")
             entries += [_entry(error) for error in data["errors"]]
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-            raise DifftestError(f"{file}: not a list of known errors: {problem}") from problem
+            why = getattr(problem, "strerror", None) or problem
+            raise DifftestError(f"{file}: not a list of known errors: {why}") from problem
     return entries
 
 

@@ -23,7 +23,15 @@ from miner.dumps import mine_files, require_dump
 from miner.errors import BadDump, MinerError
 from miner.hosts import Place, known_hosts, locate
 from miner.hosts.http import Client, Waiting
-from miner.mining import Listener, Live, MineOptions, mine_tracker, mined_trackers, replay_tracker
+from miner.mining import (
+    Listener,
+    Live,
+    MineOptions,
+    NothingStored,
+    mine_tracker,
+    mined_trackers,
+    replay_tracker,
+)
 from miner.refreshing import CONFIG, parse_date, read_config, refresh
 from miner.storing import TrackerReport
 from solvers.registry import TRACKER
@@ -110,7 +118,10 @@ def mine_command(
             for dump in dumps:
                 results.add(str(dump), lambda: mine_files(opened, dump, options, listener, place))  # noqa: B023
         elif replay:
-            for name in [place.name for place in places] or mined_trackers(opened):
+            names = [place.name for place in places] or mined_trackers(opened)
+            if not names:
+                raise NothingStored(f"{corpus} has no records of a tracker to read again: mine one first")
+            for name in names:
                 results.add(name, lambda: [replay_tracker(opened, name, options, listener)])  # noqa: B023
         for place in places if clients else ():
             downloader = Downloader(options.limits, on_waiting=_say_waiting)

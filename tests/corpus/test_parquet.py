@@ -83,6 +83,16 @@ def test_what_is_no_export_is_reported(tmp_path: Path, manifest: str | None) -> 
     assert not (tmp_path / "c").exists()
 
 
+def test_places_that_are_no_folders_are_reported_without_numbers(tmp_path: Path, path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CorpusError, match=r"file is not an exported corpus: Not a directory\Z"):
+        import_parquet(tmp_path / "file", tmp_path / "c")
+    with pytest.raises(CorpusError, match=r"none is not an exported corpus: No such file or directory\Z"):
+        import_parquet(tmp_path / "none", tmp_path / "c")
+    with Corpus.open(path) as corpus, pytest.raises(CorpusError, match="there is no folder"):
+        export_parquet(corpus, tmp_path / "file" / "out")
+
+
 @pytest.mark.parametrize("harm", ["missing", "junk", "rows", "references"])
 @pytest.mark.few(2)
 def test_a_damaged_export_makes_no_corpus(tmp_path: Path, path: Path, harm: str) -> None:
@@ -102,8 +112,9 @@ def test_a_damaged_export_makes_no_corpus(tmp_path: Path, path: Path, harm: str)
             with duckdb.connect() as memory:
                 memory.execute(f"create table issue as from '{file}' where id > 1")
                 memory.execute(f"copy issue to '{file}'")
-    with pytest.raises(CorpusError, match="damaged"):
+    with pytest.raises(CorpusError, match="damaged") as caught:
         import_parquet(out, tmp_path / "made")
+    assert "\n" not in str(caught.value)
     assert not [p for p in tmp_path.iterdir() if "made" in p.name]
 
 

@@ -76,3 +76,9 @@ def test_vacuum_keeps_everything_that_is_named(exhume: Any, corpus: Path) -> Non
     assert link.is_symlink() and corpus.stat().st_ino != inode
     assert exhume("stats", "--corpus", corpus, "--json").json == before
     assert exhume("corpus", "verify", "--corpus", corpus).code == 0
+
+
+def test_a_corpus_without_records_of_trackers_is_not_read_again(exhume: Any, other: Path) -> None:
+    ended = exhume("mine", "--replay", "--corpus", other)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"exhume: {other} has no records of a tracker to read again: mine one first\n"

@@ -170,6 +170,10 @@ def test_a_corpus_and_another_strategy_are_seeds_too(
         (("--strategy", "typefuzz"), "name a corpus with --corpus, or a folder of formulas with --seeds"),
         (("--strategy", "skeletons"), "name a corpus with --corpus"),
         (("--strategy", "skeletons", "--seeds", "x"), "skeletons takes no --seeds"),
+        (
+            ("--strategy", "skeletons", "--skeleton", "3"),
+            "skeletons takes no --skeleton; only enumerate does",
+        ),
         (("--strategy", "typefuzz", "--seeds", "missing"), "--seeds missing: no such folder"),
         (("--strategy", "opfuzz", "--seeds", ".", "--set", "chian=3"), "did you mean chain?"),
     ],
