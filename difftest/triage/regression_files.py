@@ -46,13 +46,16 @@ class RegressionFiles:
 
 
 def regression_files(found: FindingFolder, number: str) -> RegressionFiles:
-    """The regression test of a finding for the issue with this number. DifftestError where the project's
-    layout is not known, or only a program shows it.
+    """The regression test of a finding for the issue with this number. DifftestError where the culprit or its
+    project's layout is not known, or only a program shows it.
     """
-    profile = PROFILES.get(found.family) if found.culprit is not None else None
+    if found.culprit is None:
+        raise DifftestError(f"{found.path}: it is not known which solver is wrong, so no project tests it")
+    profile = PROFILES.get(found.family)
     layout = profile.tracker.regression if profile is not None else None
     if profile is None or layout is None:
-        raise DifftestError(f"{found.path}: the layout of {found.family}'s regression tests is not known")
+        name = found.culprit["name"] if profile is None else found.family
+        raise DifftestError(f"{found.path}: the layout of {name}'s regression tests is not known")
     if found.language != "smt2":
         raise DifftestError(f"{found.path}: only a program shows it, and these tests are formulas")
     text = without_header(found.shown_text).rstrip("\n") + "\n"

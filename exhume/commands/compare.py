@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from corpus.compare import CorpusComparison, RuleOverlap, compare_corpora
 from corpus.errors import QueryError
 from corpus.learned import fingerprint
@@ -70,7 +71,7 @@ def compare_command(
 
 def _show_comparison(found: CorpusComparison, limit: int) -> None:
     for letter, side in (("A", found.first), ("B", found.second)):
-        out.print(f"{letter}: {side.name}, {side.formulas} formulas")
+        out.print(f"{letter}: {side.name}, {counted(side.formulas, 'formula')}")
     out.print()
     rows = [("skeletons", found.skeletons), ("signatures", found.signatures)]
     rows += [(_rules_named(at), at.rules) for at in found.rules]
@@ -202,4 +203,4 @@ def behind_command(
         shrink=4,
     )
     if result.truncated:
-        say(f"stopped after {limit} issues; raise --limit for more")
+        say(f"stopped after {counted(limit, 'issue')}; raise --limit for more")

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from base.text import counted
 from corpus.query import (
     Format,
     NamedQuery,
@@ -74,7 +75,7 @@ def query_command(
     if result.hint:
         say(result.hint)
     if result.truncated:
-        say(f"stopped after {limit} rows; raise --limit for more")
+        say(f"stopped after {counted(limit, 'row')}; raise --limit for more")
 
 
 def _list_queries(json: bool) -> None:

@@ -200,7 +200,7 @@ def test_a_test_of_another_corpus_is_warned_of(path: Path, tmp_path: Path) -> No
         )
         done = CliRunner().invoke(app, ["behind", str(file), "--corpus", str(path), "--limit", "1"])
         assert ("ids may differ" in done.stderr) == warned
-        assert "stopped after 1 issues" in done.stderr
+        assert "stopped after 1 issue; raise" in done.stderr
         assert len(done.stdout.splitlines()) == 2
     file.write_text("(check-sat)")
     assert run(["behind", str(file), "--corpus", str(path)]) == 2

@@ -18,10 +18,13 @@ def other(exhume: Any, formulas: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_two_corpora_are_compared(exhume: Any, starter: Path, other: Path) -> None:
+def test_two_corpora_are_compared(exhume: Any, starter: Path, other: Path, tmp_path: Path) -> None:
     ended = exhume("compare", starter, other)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out
+    (tmp_path / "one.smt2").write_text("(declare-const p Bool)\n(assert p)\n(check-sat)\n")
+    exhume("import", tmp_path / "one.smt2", "--corpus", tmp_path / "one.duckdb")
+    assert f"A: {tmp_path}/one.duckdb, 1 formula\n" in exhume("compare", tmp_path / "one.duckdb", other).out
     assert isinstance(exhume("compare", starter, other, "--json").json, dict)
     # By chance, some signatures are more frequent in some formulas of a corpus than in all; --json has them.
     part = ("compare", starter, starter, "--class", "soundness")

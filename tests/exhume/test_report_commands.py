@@ -198,4 +198,8 @@ def test_what_has_no_layout_is_one_clear_line(exhume: Any, tmp_path: Path) -> No
     assert (ended.code, "the layout of yices's regression tests is not known" in ended.err) == (2, True)
     data = json.loads((folder / "finding.json").read_text())
     (folder / "finding.json").write_text(json.dumps({**data, "guilty": None}))
-    assert exhume("report", "test", folder).code == 2
+    ended = exhume("report", "test", folder)
+    assert (ended.code, "it is not known which solver is wrong" in ended.err) == (2, True)
+    own = write(tmp_path / "own", entry={"family": "other", "name": "mine", "command": ["mine"]})
+    ended = exhume("report", "test", own)
+    assert (ended.code, "the layout of mine's regression tests is not known" in ended.err) == (2, True)
