@@ -92,14 +92,17 @@ def read_config(path: Path) -> Config:
             f'there is no {path}: write one, such as\n  corpus = "corpus.duckdb"\n  trackers = ["{TRACKER}"]'
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
+        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     try:
         file = msgspec.convert(data, _File)
     except msgspec.ValidationError as error:
         raise BadInput(f"{path}: {_in_words(str(error))}") from None
     default = file.options(MineOptions())
-    trackers = [TrackerConfig(_place(name, file, _Asked()), default) for name in file.trackers]
-    trackers += [TrackerConfig(_place(one.name, file, one), one.options(default)) for one in file.tracker]
+    try:
+        trackers = [TrackerConfig(_place(name, file, _Asked()), default) for name in file.trackers]
+        trackers += [TrackerConfig(_place(one.name, file, one), one.options(default)) for one in file.tracker]
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
     if not trackers:
         raise BadInput(f'{path} names no trackers; write trackers = ["{TRACKER}"]')
     names = [tracker.place.name.lower() for tracker in trackers]

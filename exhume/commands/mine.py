@@ -20,7 +20,7 @@ from exhume.screens.wording import command_line
 from miner.attachments import Downloader
 from miner.crawl import TrackerGone
 from miner.dumps import mine_files, require_dump
-from miner.errors import BadDump, MinerError
+from miner.errors import BadDump, BadInput, MinerError
 from miner.hosts import Place, known_hosts, locate
 from miner.hosts.http import Client, Waiting
 from miner.mining import (
@@ -97,7 +97,7 @@ def mine_command(
     GITHUB_TOKEN or GITLAB_TOKEN, or from the programs gh and glab; without one, GitHub allows 60 requests an
     hour. The next run fetches only what changed, and resumes a run that was stopped.
     """
-    places = [locate(tracker, host, api_url) for tracker in trackers or []]
+    places = [_located(tracker, host, api_url) for tracker in trackers or []]
     options = MineOptions(
         None if since is None else parse_date(since), everything, attachments, recheck, fix_files
     )
@@ -132,6 +132,16 @@ def mine_command(
     _show_mined(results.reports, results.problems, corpus, json)
     if results.code:
         raise typer.Exit(results.code)
+
+
+def _located(tracker: str, host: str | None, api_url: str | None) -> Place:
+    """Where a tracker is. Raises BadInput."""
+    try:
+        return locate(tracker, host, api_url)
+    except BadInput:
+        if Path(tracker).exists():
+            raise BadInput(f"{tracker} is a file or folder, not a tracker: name it with --from") from None
+        raise
 
 
 @dataclass(slots=True)

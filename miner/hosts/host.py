@@ -139,7 +139,8 @@ class Host:
         """The name of a tracker from its name or the address of its page. Raises BadInput."""
         path = urlsplit(text.strip()).path if "://" in text else text.strip()
         name = re.sub(r"(?:/-)?/issues$", "", path.strip("/")).removesuffix(".git")
-        if not self.tracker_name.fullmatch(name) or {".", ".."} & set(name.split("/")):
+        is_file = text.strip().startswith("/")
+        if is_file or not self.tracker_name.fullmatch(name) or {".", ".."} & set(name.split("/")):
             raise BadInput(f"{text} is not a tracker of {self.api.title}; write {self.example}")
         return name
 

@@ -488,7 +488,7 @@ def test_trackers_are_named_as_people_name_them(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "z3", "a/b/c", "a/..", "../b", "a/b c", "https://github.com/a", "a/b?x"]
+    "text", ["", "z3", "a/b/c", "a/..", "../b", "a/b c", "https://github.com/a", "a/b?x", "/a/b"]
 )
 def test_what_is_no_repository_is_reported(text: str) -> None:
     with pytest.raises(BadInput, match="OWNER/NAME"):

@@ -238,6 +238,21 @@ def test_a_wrong_configuration_is_reported(tmp_path: Path, text: str, words: str
     with pytest.raises(BadInput) as caught:
         read_config(path)
     assert words in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r" cannot be read: Is a directory\Z"):
+        read_config(tmp_path)
+
+
+def test_a_dump_that_is_named_as_a_tracker_is_recognised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "issues.json").write_text("[]")
+    assert run(["mine", str(tmp_path / "issues.json"), "--corpus", str(tmp_path / "c")]) == Exit.USAGE
+    said = f"exhume: {tmp_path}/issues.json is a file or folder, not a tracker: name it with --from\n"
+    assert (capsys.readouterr().err, (tmp_path / "c").exists()) == (said, False)
 
 
 def test_a_configuration_is_read(config: Path) -> None:
