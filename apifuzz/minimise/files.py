@@ -17,6 +17,7 @@ from apifuzz.trace import Trace, TraceError, load_trace
 from base.errors import ExhumeError
 from base.files import put_text
 from difftest import Limits, find_solvers
+from difftest.errors import NotShown
 from difftest.triage.folder import FindingFolder, read_document
 from difftest.triage.reduce import ReductionReport, reduce
 from difftest.triage.store import update_finding
@@ -96,16 +97,19 @@ def minimise_file(
     """
     if source.result.exists() and source.result.samefile(source.file):
         raise TraceError(f"{source.result}: the result would overwrite the original")
-    report = minimise(
-        source.trace,
-        setup,
-        source.kind,
-        jobs=options.jobs,
-        seconds=options.seconds,
-        limits=options.limits,
-        result=source.result,
-        on_step=on_step,
-    )
+    try:
+        report = minimise(
+            source.trace,
+            setup,
+            source.kind,
+            jobs=options.jobs,
+            seconds=options.seconds,
+            limits=options.limits,
+            result=source.result,
+            on_step=on_step,
+        )
+    except NotShown as error:
+        raise NotShown(f"{source.file}: {error}") from None
     script = _write_script(source, report, setup, min(options.seconds, _SCRIPT_SECONDS))
     if source.folder:
         with Runner(setup) as runner:

@@ -320,6 +320,12 @@ def seeds_of_corpus(
         if digest not in left_out
     ]
     skipped = {source: "larger than 1 MiB" for (source,) in corpus.rows(_TOO_LARGE, [MAX_BYTES])}
+    if not entries and not skipped:
+        which = f" that {' and '.join(solvers)} accept" if solvers else ""
+        raise GenerationError(
+            f"there are no seeds in the corpus {corpus.path}: they are its well-sorted formulas with one"
+            f" check-sat{which}"
+        )
     return SeedSource(f"the corpus {corpus.path}", entries, skipped)
 
 

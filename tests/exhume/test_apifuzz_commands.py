@@ -128,7 +128,7 @@ def test_a_trace_is_minimised_beside_itself(exhume: Any, trace: Path, pops_break
 def test_a_trace_without_an_error_is_not_minimised(exhume: Any, trace: Path) -> None:
     ended = exhume("apifuzz", "minimise", trace)
     assert ended.code == 2
-    assert "does not show the error" in ended.said
+    assert f"{trace}: the trace does not show the error when it is repeated: done" in ended.said
 
 
 def test_a_trace_is_translated(exhume: Any, trace: Path) -> None:

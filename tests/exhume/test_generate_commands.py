@@ -230,3 +230,16 @@ def test_a_strategy_without_incremental_tests_says_so(exhume: Any, starter: Path
     arguments = ("generate", "--corpus", starter, "--out", tmp_path / "t", "--strategy", "typefuzz")
     ended = exhume(*arguments, "--incremental")
     assert ended.code == 2 and "typefuzz has no setting incremental" in ended.err
+
+
+def test_a_corpus_without_seeds_says_what_seeds_are(exhume: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.smt2").write_text("(declare-const p Bool)\n(assert p)\n(check-sat)\n(check-sat)\n")
+    corpus = tmp_path / "c.duckdb"
+    exhume("import", tmp_path / "a.smt2", "--corpus", corpus)
+    exhume("learn", "--corpus", corpus, "--no-probe")
+    ended = exhume("generate", "--strategy", "opfuzz", "--corpus", corpus, "--out", tmp_path / "t")
+    assert ended.code == 2
+    assert ended.said == (
+        f"exhume: there are no seeds in the corpus {corpus}: they are its well-sorted formulas with one"
+        " check-sat that z3 and cvc5 accept"
+    )
