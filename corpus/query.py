@@ -171,7 +171,7 @@ def run_query(
         except duckdb.Error as error:
             said = str(error).strip()
             if isinstance(query, NamedQuery):  # without a line of its SQL, which the user did not write
-                said = f"{query.name}: " + said.partition("\n")[0]
+                said = f"{query.name}: " + said.partition("\n")[0].removeprefix("Invalid Input Error: ")
             raise damaged(error, path) or QueryError(said) from error
     return result
 
