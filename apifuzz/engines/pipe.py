@@ -34,7 +34,7 @@ from smtlib import ReadError, Signature, SmtLibError, Sort, Term, read_sexps
 from smtlib.reader import SExp, sexp_text
 from solvers.errors import UnknownSolver
 from solvers.running.conversation import Conversation, Ended, NoAnswer
-from solvers.running.outcomes import tells_of_a_crash, tells_of_no_memory
+from solvers.running.outcomes import tells_of_a_crash, tells_of_an_invalid_model, tells_of_no_memory
 from solvers.specs import parse_spec
 
 _ASKING = re.compile(r"\((check-sat|get-)")
@@ -325,6 +325,8 @@ def _error(reply: str) -> Exception:
     message = " ".join(reply.split())
     if tells_of_a_crash(message):
         return Misbehaviour("crash", message)
+    if tells_of_an_invalid_model(message):
+        return Misbehaviour("model", message)
     # After an unknown parameter, all known ones are listed: those that set limits, too.
     said = message.partition("Legal parameters are")[0]
     reason = next((why for part, why in ASKED["limits"].items() if part in said), "")

@@ -75,6 +75,8 @@ def what_is_wrong(lines: Sequence[Line], fault: Fault) -> tuple[str, ...]:
         return ()
     said = " ".join(fault.detail.split())
     what = repr(said[:300])
+    if lines[-1].function == "ask" and lines[-1].said.startswith("(error"):
+        return _last_answer(lines[-1], what)
     answers = [line for line in lines if line.said in ANSWERS]
 
     def is_quoted(line: Line) -> bool:

@@ -342,6 +342,11 @@ def tells_of_a_crash(text: str) -> bool:
     return _CRASH.search(text) is not None
 
 
+def tells_of_an_invalid_model(text: str) -> bool:
+    """Whether a message says that a solver's own check refutes its model."""
+    return _INVALID_MODEL.search(text) is not None
+
+
 def tells_of_no_memory(text: str) -> bool:
     """Whether a message says that memory ran out."""
     return _MEMORY.search(text) is not None

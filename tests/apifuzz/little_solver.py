@@ -28,6 +28,8 @@ def answer_to(line: str, names: list[str]) -> str | None:
     """What is answered, None at the end; ``names`` are those of assertions."""
     if line.startswith("(assert"):
         misbehave(line)
+        if "invalid" in line:
+            return '(error "line 7 column 9: an invalid model was generated")'
     names += re.findall(r":named (\|[^|]*\||\S+?)\)", line)
     answers = {
         "(get-unsat-core)": f"({' '.join(names)})",
