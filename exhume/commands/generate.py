@@ -83,7 +83,11 @@ def generate_command(
     named = re.split(r",(?![^\[]*\])", solvers)
     targets = [parse_spec(name).text for name in named if name.strip()]
     chosen = StrategySettings(seed, skeleton, tuple(targets), own_settings(settings or (), incremental))
-    made = build_strategy(strategy, Sources(corpus, rules, skeletons_from, seeds), chosen)
+    # With seeds from a folder, nothing would open it.
+    given = None if corpus is None else existing(corpus)
+    made = build_strategy(strategy, Sources(given, rules, skeletons_from, seeds), chosen)
+    if skeletons_from is not None and "library" not in STRATEGIES[strategy].needs:
+        raise GenerationError(f"{strategy} takes no --skeletons-from; it draws on seeds")
     description: dict[str, object] = {
         "exhume": VERSION,
         "corpus": made.fingerprint,

@@ -175,6 +175,11 @@ def test_a_corpus_and_another_strategy_are_seeds_too(
             "skeletons takes no --skeleton; only enumerate does",
         ),
         (("--strategy", "typefuzz", "--seeds", "missing"), "--seeds missing: no such folder"),
+        (("--strategy", "opfuzz", "--seeds", ".", "--corpus", "missing"), "there is no corpus missing"),
+        (
+            ("--strategy", "opfuzz", "--seeds", ".", "--skeletons-from", "x"),
+            "opfuzz takes no --skeletons-from; it draws on seeds",
+        ),
         (("--strategy", "opfuzz", "--seeds", ".", "--set", "chian=3"), "did you mean chain?"),
     ],
 )
