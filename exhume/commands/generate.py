@@ -172,7 +172,9 @@ def label_command(
     corpus: OptionalCorpus = None,
     seeds: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Instead of --corpus: an .smt2 file, or a folder of them."),
+        typer.Option(
+            metavar="PATH", help="Instead of --corpus: an .smt2 file, or a folder of them.", exists=True
+        ),
     ] = None,
     jobs: Jobs = 1,
     json: Json = False,

@@ -248,3 +248,10 @@ def test_a_corpus_without_seeds_says_what_seeds_are(exhume: Any, tmp_path: Path)
         f"exhume: there are no seeds in the corpus {corpus}: they are its well-sorted formulas with one"
         " check-sat that z3 and cvc5 accept"
     )
+
+
+def test_label_says_that_a_path_is_missing(exhume: Any, tmp_path: Path) -> None:
+    ended = exhume("label", "--seeds", tmp_path / "none")
+    assert (ended.code, ended.out) == (2, "")
+    assert "Invalid value for '--seeds'" in ended.err
+    assert "does not exist" in " ".join(ended.err.split())
