@@ -76,7 +76,8 @@ def function_seen(run_again: Callable[[Sequence[str], Limits], Run], seconds: fl
     if not before:
         return None
     with contextlib.suppress(RunnerLost):
-        return function_of(run_again(before, structs.replace(_LIMITS, seconds=_LOADING + seconds)).stdout)
+        seen = run_again(before, structs.replace(_LIMITS, seconds=_LOADING + seconds))
+        return function_of(seen.stdout, _RECURSION)
     return None
 
 

@@ -52,8 +52,8 @@ _OCAML = re.compile(
 _RUST = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+):\d+\s*$")
 
 _GDB_FRAME = re.compile(r"#\d{1,5}\s")
-# gdb prints this below a stack that has more frames than it shows.
-_CUT_OFF = "(More stack frames follow...)"
+# What gdb prints before the stack of a program that dies.
+_GDB_SIGNAL = " received signal "
 # Functions of Python, and of Cython's modules, below which nothing is the solver's.
 _INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_start")
 # Its sources, where it has debug symbols.
@@ -158,14 +158,18 @@ def stack_of(text: str) -> list[str]:
     return names
 
 
-def function_of(text: str) -> str | None:
-    """The function that identifies the cause of a crash in a stack that gdb prints: the innermost one that
-    can, or where the stack is cut off (a recursion without end) one that the recursion comes by. None if it
-    has no name, as in a program without symbols.
+def function_of(text: str, most: int) -> str | None:
+    """The function that identifies the cause of a crash in a stack of which gdb printed ``most`` frames at
+    most: the innermost one that can, or where there may be more frames (a recursion without end) one that
+    the recursion comes by. None if it has no name, as in a program without symbols.
     """
+    # What stands before is of the program itself.
+    _, is_dead, stack = text.rpartition(_GDB_SIGNAL)
+    if not is_dead:
+        return None
     names = []
     nameless = 0
-    for frame in _frames_of(text):
+    for frame in _frames_of(stack):
         if _place(frame) is not None:
             names.append(plain_name(frame.function))
         elif not names and frame.function.startswith("??"):
@@ -173,7 +177,7 @@ def function_of(text: str) -> str | None:
     # One may be a call through a broken pointer.
     if not names or nameless > 1:
         return None
-    return _of_cycle(Counter(names)) if _CUT_OFF in text else names[0]
+    return _of_cycle(Counter(names)) if f"\n#{most - 1} " in stack else names[0]
 
 
 def _frames_of(text: str) -> Iterator[_Frame]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.folder import FindingFolder
 from difftest.triage.kinds import rewrite_report
 from difftest.triage.ledger import Ledger
-from difftest.triage.stacks import key_by_function
+from difftest.triage.stacks import function_that_dies, key_by_function
 from generator.strategy import GeneratedTest
 from solvers.lookup import find_solver
 from tests.difftest.hunts import summary_of
@@ -28,6 +29,14 @@ CRASH = f"""\
 (declare-const a (Array (_ BitVec 2) {ARRAY}))
 (assert (forall ((i (_ BitVec 2))) (= (select (select a i) i) #b01)))
 (check-sat-using bvarray2uf)
+"""
+# The first argument is how much of the stack a turn takes.
+RECURSION = """\
+#include <stdlib.h>
+int app(int size, int *p);
+int down(int size, int *p) { char a[size]; a[p[0] % 9] = 1; return app(size / 2, (int *)a) + a[3]; }
+int app(int size, int *p) { char a[size]; a[p[0] % 9] = 1; return down(size * 2, (int *)a) + a[3]; }
+int main(int count, char **words) { int a[9] = {0}; return app(atoi(words[1]), a); }
 """
 KEY = "crash|z3-4.8.5|signal SIGSEGV in bvarray2uf_tactic::imp::operator()"
 debugger = pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
@@ -71,6 +80,16 @@ def test_tests_that_die_in_one_function_are_one_finding(
         file.write_text(f"[[finding]]\nkey = {json.dumps(known)}\nstate = 'seen'\n")
         options = HuntOptions(tmp_path / str(len(known)), stages=(Stage(5.0, 1.0),), ledger=Ledger.read(file))
         assert summary_of(hunt(tests, [solver], options)).findings == ()
+
+
+@debugger
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_a_recursion_without_end_has_one_function_wherever_it_dies(tmp_path: Path) -> None:
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(RECURSION)
+    subprocess.run(["gcc", "-O0", "-o", program, source], check=True)
+    seen = {function_that_dies(find_solver(f"mine={program} {size} {{}}"), CRASH, 5.0) for size in (60, 100)}
+    assert seen == {"app"}
 
 
 def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
