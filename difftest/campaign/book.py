@@ -282,9 +282,8 @@ class Book:
         """
         own = self.solvers.get(self._plain(Key.read(key).solver))
         release = own.release if own is not None else None
-        entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, words)
-        if entry is None and found is not None and found.by_operators:
-            entry = self.ledger.silencing(found.by_operators, release, words)
+        by_operators = found.by_operators if found is not None else ""
+        entry = self._known_by_formula.get(key) or self.ledger.silencing(key, release, words, by_operators)
         if entry is None:
             return False
         self.tally.add("known", {entry.key: 1})

@@ -33,7 +33,7 @@ READER = "read.py"
 _MOST_READ = 1 << 20
 _WORD = re.compile(r"[^\s();,.]+")
 # In the key of a death by a signal.
-_FUNCTION = re.compile(r"\|signal \w+ in ([^|]+)")
+_FUNCTION = re.compile(r"\|(?:signal )?SIG\w+ in ([^|]+)")
 OPTION_WORDS = re.compile(r"[^\s(),=]+")
 """What an option consists of: its name, and words of its value."""
 _WRITTEN = ("id", "class", "solver", "solvers", "key")
@@ -233,9 +233,18 @@ class FindingFolder:
         return str(self.data.get("key_by_operators") or "")
 
     @property
-    def keys(self) -> Sequence[str]:
-        """All keys that it may be known by."""
-        return [key for key in (str(self.data["key"]), self.key, self.key_by_operators) if key]
+    def function(self) -> str:
+        """The function in its key, in which its solver dies; empty if that has none."""
+        found = _FUNCTION.search(self.key)
+        return found[1] if found else ""
+
+    @property
+    def keys(self) -> Mapping[str, bool]:
+        """All keys that it may be known by, and whether the key is one without the function where that is
+        known: then it is no key of a finding with another function.
+        """
+        every = (str(self.data["key"]), self.key, self.key_by_operators)
+        return {key: bool(self.function) and not _FUNCTION.search(key) for key in every if key}
 
     @property
     def safe_mode(self) -> bool | None:
@@ -363,8 +372,7 @@ class FindingFolder:
         """Where the culprit crashes: what it says itself, or the function in its key; empty if neither is
         known.
         """
-        function = _FUNCTION.search(self.key)
-        return str(self.accused.get("location") or (function[1] if function else ""))
+        return str(self.accused.get("location") or self.function)
 
     @property
     def wrong_answer(self) -> str | None:

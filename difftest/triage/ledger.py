@@ -31,10 +31,11 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,9 @@ class Became(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry; see above. That of a ``cause`` has a key for people only."""
+    """One entry; see above. That of a ``cause`` has a key for people only. One ``with_function`` has the key
+    ``by_operators`` (FoundKey) of a finding: it is about no finding with another function.
+    """
 
     key: str
     state: Became
@@ -117,6 +120,7 @@ class Entry:
     title: str = ""
     note: str = ""
     cause: KnownCause | None = None
+    with_function: bool = False
 
     def silences(self, release: str | None) -> bool:
         """Whether a finding in a solver of this ``release`` (None: not known) is nothing to report."""
@@ -161,6 +165,7 @@ class Ledger:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = list(entries)
         self._by_key = {entry.key: entry for entry in self.entries if entry.cause is None}
+        self._without_function = {key: one for key, one in self._by_key.items() if not one.with_function}
         # What was noted last of a cause holds.
         self._causes = {entry.cause: entry for entry in self.entries if entry.cause is not None}
 
@@ -188,36 +193,42 @@ class Ledger:
     def with_earlier(self, folders: Iterable[Path]) -> Ledger:
         """With the findings of earlier campaigns, in these folders of findings or campaigns."""
         found = [one for folder in folders for one in folders_of(folder)]
-        keys = {general_key(key): None for one in found for key in one.keys}
-        seen = [Entry(key, Became.SEEN) for key in keys if key not in self._by_key]
-        return Ledger([*self.entries, *seen])
+        keys: dict[str, bool] = {}
+        for key, has_function in (pair for one in found for pair in one.keys.items()):
+            general = general_key(key)
+            keys[general] = has_function and keys.get(general, True)
+        seen = (Entry(key, Became.SEEN, with_function=has_function) for key, has_function in keys.items())
+        return Ledger([*self.entries, *(entry for entry in seen if entry.key not in self._by_key)])
 
     def find(self, key: str, words: frozenset[str] = frozenset()) -> Entry | None:
         """The entry of a finding's key, of one that it counts under, or of a cause that it may show, by the
         words of its reduced formula and reason.
         """
-        return next(self._matching(key, words), None)
+        return next(self._matching(key, words, self._by_key), None)
 
-    def silencing(self, key: str, release: str | None, words: frozenset[str] = frozenset()) -> Entry | None:
-        """The entry that says that there is nothing to report; None if there is none."""
-        return next((entry for entry in self._matching(key, words) if entry.silences(release)), None)
+    def silencing(
+        self, key: str, release: str | None, words: frozenset[str] = frozenset(), by_operators: str = ""
+    ) -> Entry | None:
+        """The entry that says that there is nothing to report; None if there is none. A key with a function
+        has another one ``by_operators`` (FoundKey).
+        """
+        fitting = self._matching(key, words, self._by_key)
+        if by_operators:
+            fitting = chain(fitting, self._matching(by_operators, words, self._without_function))
+        return next((entry for entry in fitting if entry.silences(release)), None)
 
     def silencing_finding(self, found: FindingFolder) -> Entry | None:
         """The same for a finding; its formula is read only where causes are listed."""
         words = found.words if self._causes else frozenset()
-        release = found.accused.get("release")
-        silencing = (
-            self.silencing(key, release, words) for key in (found.key, found.key_by_operators) if key
-        )
-        return next(filter(None, silencing), None)
+        return self.silencing(found.key, found.accused.get("release"), words, found.key_by_operators)
 
-    def _matching(self, key: str, words: frozenset[str]) -> Iterator[Entry]:
+    def _matching(self, key: str, words: frozenset[str], by_key: Mapping[str, Entry]) -> Iterator[Entry]:
         if not self.entries:
             return
         general = general_key(key)
-        listed = general if general in self._by_key else count_under(general, self._by_key)
-        if listed in self._by_key:
-            yield self._by_key[listed]
+        listed = general if general in by_key else count_under(general, by_key)
+        if listed in by_key:
+            yield by_key[listed]
         read = Key.read(general)
         yield from (entry for cause, entry in self._causes.items() if cause.fits(read, words))
 

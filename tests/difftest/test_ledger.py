@@ -237,3 +237,27 @@ def test_memory_errors_are_for_private_reports(tmp_path: Path) -> None:
     bad = finding(tmp_path, 2, stdout="==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x1\n")
     assert [is_memory_error(one) for one in (plain, bad)] == [False, True]
     assert {one.words for one in queue([plain, bad], Ledger(), 3, TODAY)} == {"now", "now, in private"}
+
+
+def test_a_crash_in_another_function_is_not_known_by_its_operators(tmp_path: Path) -> None:
+    plain = "crash|z3[smt.x=2]|signal SIGSEGV|Ints|div"
+    other = "crash|z3[smt.x=2]|signal SIGSEGV|Reals|/"
+    here, there = (f"crash|z3|signal SIGSEGV in smt::{name}" for name in ("here", "there"))
+    by_function = {"key": here, "key_by_operators": plain}
+    # Found without gdb, and seen in gdb when it was reduced.
+    seen_later = {"key": plain, "reduced": {"confirmed": True, "key": here}}
+    for number, changes in enumerate((by_function, seen_later)):
+        folder = tmp_path / str(number) / "findings"
+        found = finding(folder, number, **{"class": "crash"}, **changes)
+        (found.path / "reduced.smt2").write_text(TEXT)
+        earlier = Ledger().with_earlier([folder])
+        assert earlier.silencing(here, None, by_operators=plain) is not None
+        assert earlier.silencing(plain, None) is not None, "there is no gdb here"
+        assert earlier.silencing(there, None, by_operators=plain) is None
+        assert earlier.silencing(there, None, by_operators=other) is None
+        # A finding whose function is not known may be this one.
+        finding(folder, 7, **{"class": "crash"}, key=plain)
+        earlier = Ledger().with_earlier([folder])
+        assert earlier.silencing(there, None, by_operators=plain) is not None
+    listed = Ledger([Entry(general_key(plain), Became.REPORTED)])
+    assert listed.silencing(there, None, by_operators=other) is not None
