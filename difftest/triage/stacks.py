@@ -77,7 +77,9 @@ def function_seen(run_again: Callable[[Sequence[str], Limits], Run], seconds: fl
         return None
     with contextlib.suppress(RunnerLost):
         seen = run_again(before, structs.replace(_LIMITS, seconds=_LOADING + seconds))
-        return function_of(seen.stdout, _RECURSION)
+        function = function_of(seen.stdout, _RECURSION)
+        # ``|`` stands between the parts of keys.
+        return function and function.replace("|", "/")
     return None
 
 
@@ -91,7 +93,7 @@ def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> s
     function = function_that_dies(expected.accused, text, expected.seconds)
     if function is None:
         return None
-    where = (f"{key.where[0]} in {function.replace('|', '')}",)
+    where = (f"{key.where[0]} in {function}",)
     return str(Key(key.finding_class, key.solver_alone, where))
 
 

@@ -15,11 +15,13 @@ from difftest.oracles.base import Candidate
 from difftest.triage import stacks
 from difftest.triage.classes.base import Expectation
 from difftest.triage.folder import FindingFolder
+from difftest.triage.key import FoundKey, Key, fold
 from difftest.triage.kinds import rewrite_report
 from difftest.triage.ledger import Ledger
-from difftest.triage.stacks import function_that_dies, key_by_function
+from difftest.triage.stacks import function_seen, function_that_dies, key_by_function
 from generator.strategy import GeneratedTest
 from solvers.lookup import find_solver
+from solvers.running.process import Run
 from tests.difftest.hunts import summary_of
 from tests.difftest.test_reports import write
 from tests.releases import find_or_skip
@@ -90,6 +92,21 @@ def test_a_recursion_without_end_has_one_function_wherever_it_dies(tmp_path: Pat
     subprocess.run(["gcc", "-O0", "-o", program, source], check=True)
     seen = {function_that_dies(find_solver(f"mine={program} {size} {{}}"), CRASH, 5.0) for size in (60, 100)}
     assert seen == {"app"}
+
+
+def test_a_function_is_one_part_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "_under_gdb", lambda *_: ("gdb",))
+
+    def frame(function: str) -> Callable[..., Run]:
+        said = f"\nProgram received signal SIGSEGV.\n#0  0x77 in {function} ()\n"
+        return lambda before, limits: Run("exit", 0, None, said, "", 0.1)
+
+    for function in ("a::operator||(int)", "a::operator+(b)", "f(int)::{lambda(int)#1}::operator()", "Ints"):
+        seen = function_seen(frame(function), 1.0)
+        assert seen is not None
+        key = f"crash|z3|SIGSEGV in {seen}"
+        assert Key.read(key) == Key("crash", "z3", (f"SIGSEGV in {seen}",))
+        assert fold(FoundKey(key, "", True, "crash|z3|SIGSEGV|+"), [key, f"{key}2"]) == key
 
 
 def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
