@@ -263,6 +263,6 @@ def _key(task: ConfirmTask, settled: Settled, runner: Runner, screener: Runner) 
             confirmer.start_from(text)
         key = key_of(candidate, text, confirmer, seconds, task.checks)
     began = time.monotonic()
-    if by_function := key_by_function(candidate, expected, key.text):
+    if by_function := key_by_function(candidate, expected, key.text, runner):
         key = FoundKey(by_function, key.text, True, key.key)
     return key, confirmer.seconds + time.monotonic() - began

@@ -70,7 +70,8 @@ def reduced_key(key: str, expected: Expectation, text: str) -> str:
     plain = replace(read, release="", operators=frozenset())
     shorter = {solver.name: _name(solver) for solver in expected.solvers}
     found = replace(found, key=str(plain)).renamed(shorter)
-    reduced = key_by_function(found, expected, text)
+    with Runner(warm=False) as runner:
+        reduced = key_by_function(found, expected, text, runner)
     if reduced is None:
         with Confirmer(expected) as confirmer:
             reduced = key_of(found, text, confirmer, _KEY_SECONDS).key

@@ -18,9 +18,10 @@ from difftest.triage.classes.base import Expectation
 from difftest.triage.key import Key
 from solvers.errors import RunnerLost
 from solvers.running.crash_places import function_of, stack_of
-from solvers.running.process import Limits, Run, Supervisor, run
+from solvers.running.process import Limits, Run, run
+from solvers.running.runner import Runner
 from solvers.running.script import Script
-from solvers.solver import Solver, run_file
+from solvers.solver import Solver
 
 _GDB = (
     *("-q", "-batch", "-nx", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off"),
@@ -57,15 +58,14 @@ def run_in(folder: Path, argv: Sequence[str], before: Sequence[str] = ()) -> Run
     return run([*before, *argv], _LIMITS, cwd=folder)
 
 
-def function_that_dies(solver: Solver, text: str, seconds: float) -> str | None:
-    """The function in which a solver dies by a signal on ``text`` within ``seconds``, in a fresh process.
-    None without gdb, or if the stack does not say it.
+def function_that_dies(solver: Solver, text: str, seconds: float, runner: Runner) -> str | None:
+    """The function in which a solver dies by a signal on ``text`` within ``seconds``, in a fresh process of
+    the ``runner``. None without gdb, or if the stack does not say it.
     """
 
     def run_again(before: Sequence[str], limits: Limits) -> Run:
         debugged = replace(solver, argv=(*before, *solver.argv))
-        with Supervisor() as supervisor:
-            return run_file(supervisor, debugged, Script.of(text), _FILE, limits)
+        return runner.judge_file(debugged, Script.of(text), _FILE, limits)[1]
 
     return function_seen(run_again, seconds)
 
@@ -83,14 +83,14 @@ def function_seen(run_again: Callable[[Sequence[str], Limits], Run], seconds: fl
     return None
 
 
-def key_by_function(candidate: Candidate, expected: Expectation, text: str) -> str | None:
+def key_by_function(candidate: Candidate, expected: Expectation, text: str, runner: Runner) -> str | None:
     """The key of a death by a signal, by the function in which the solver dies on the reduced ``text``:
     operators and options say nothing more. None for any other candidate, or if the function is not known.
     """
     key = Key.read(candidate.key)
     if candidate.finding_class != "crash" or not key.where or not key.where[0].startswith("signal "):
         return None
-    function = function_that_dies(expected.accused, text, expected.seconds)
+    function = function_that_dies(expected.accused, text, expected.seconds, runner)
     if function is None:
         return None
     where = (f"{key.where[0]} in {function}",)

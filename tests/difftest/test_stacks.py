@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from difftest.triage.stacks import function_seen, function_that_dies, key_by_fun
 from generator.strategy import GeneratedTest
 from solvers.lookup import find_solver
 from solvers.running.process import Run
+from solvers.running.runner import Runner
 from tests.difftest.hunts import summary_of
 from tests.difftest.test_reports import write
 from tests.releases import find_or_skip
@@ -55,14 +58,14 @@ def found(finding_class: str, where: str) -> Candidate:
 
 
 @debugger
-def test_a_signal_has_the_function_in_its_key_and_no_options() -> None:
+def test_a_signal_has_the_function_in_its_key_and_no_options(runner: Runner) -> None:
     solver = find_or_skip("z3==4.8.5")
     expected = Expectation("crash", (solver,), solver.name, None, "signal SIGSEGV")
-    assert key_by_function(found("crash", "signal SIGSEGV|ArraysEx"), expected, CRASH) == KEY
+    assert key_by_function(found("crash", "signal SIGSEGV|ArraysEx"), expected, CRASH, runner) == KEY
     # What does not die by a signal, and what does not die again.
     for other in (found("crash", "a.cpp:7"), found("soundness", "ArraysEx")):
-        assert key_by_function(other, expected, CRASH) is None
-    assert key_by_function(found("crash", "signal SIGSEGV|Ints"), expected, "(check-sat)\n") is None
+        assert key_by_function(other, expected, CRASH, runner) is None
+    assert key_by_function(found("crash", "signal SIGSEGV|Ints"), expected, "(check-sat)\n", runner) is None
 
 
 @debugger
@@ -86,12 +89,12 @@ def test_tests_that_die_in_one_function_are_one_finding(
 
 @debugger
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
-def test_a_recursion_without_end_has_one_function_wherever_it_dies(tmp_path: Path) -> None:
+def test_a_recursion_without_end_has_one_function_wherever_it_dies(tmp_path: Path, runner: Runner) -> None:
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(RECURSION)
     subprocess.run(["gcc", "-O0", "-o", program, source], check=True)
-    seen = {function_that_dies(find_solver(f"mine={program} {size} {{}}"), CRASH, 5.0) for size in (60, 100)}
-    assert seen == {"app"}
+    solvers = [find_solver(f"mine={program} {size} {{}}") for size in (60, 100)]
+    assert {function_that_dies(solver, CRASH, 5.0, runner) for solver in solvers} == {"app"}
 
 
 def test_a_function_is_one_part_of_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +112,24 @@ def test_a_function_is_one_part_of_a_key(monkeypatch: pytest.MonkeyPatch) -> Non
         assert fold(FoundKey(key, "", True, "crash|z3|SIGSEGV|+"), [key, f"{key}2"]) == key
 
 
-def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+@debugger
+def test_a_closed_runner_ends_gdb_and_its_program(
+    tmp_path: Path, runner: Runner, assert_gone: Callable[[str], None]
+) -> None:
+    (tmp_path / "endless").touch()
+    solver = find_solver(f"mine=tail -f {tmp_path / 'endless'} {{}}")
+    closing = threading.Timer(2.0, runner.close)
+    closing.start()
+    began = time.monotonic()
+    assert function_that_dies(solver, CRASH, 60.0, runner) is None
+    assert 2.0 <= time.monotonic() - began < 20.0
+    closing.join()
+    assert_gone(str(tmp_path / "endless"))
+
+
+def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> None:
     monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
-    assert stacks.function_that_dies(find_solver("z3"), CRASH, 1.0) is None
+    assert stacks.function_that_dies(find_solver("z3"), CRASH, 1.0, runner) is None
 
 
 def test_the_function_stands_in_the_title(tmp_path: Path) -> None:
