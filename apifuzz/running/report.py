@@ -23,7 +23,9 @@ class CallsWriter(Writer):
         if self.found.text_shows:
             return super()._about()
         is_named = (
-            self.found.place or self._frames() or " in " in class_of_finding(self.found).headline(self.found)
+            self.found.place
+            or self.found.function
+            or " in " in class_of_finding(self.found).headline(self.found)
         )
         return "" if is_named else f" in {self.found.call}"
 

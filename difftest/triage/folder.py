@@ -18,6 +18,7 @@ from difftest.triage.markdown import sentence
 from difftest.triage.renamed import current_key, current_theory
 from smtlib.scanner import lexemes
 from solvers.registry import PROFILES, family_of_program
+from solvers.running.crash_places import ANONYMOUS
 from solvers.running.process import signal_name
 
 FORMAT = 2
@@ -234,9 +235,14 @@ class FindingFolder:
 
     @property
     def function(self) -> str:
-        """The function in its key, in which its solver dies; empty if that has none."""
+        """The function in which its solver dies: that in its key, unless the formula to show has a stack
+        without it (a reduction may end in another one): then the innermost there. Empty if neither is known.
+        """
         found = _FUNCTION.search(self.key)
-        return found[1] if found else ""
+        own = found[1] if found else ""
+        stack = self.transcript.stack if self.transcript is not None else ()
+        names = [frame.partition(" at ")[0].replace("(anonymous namespace)", ANONYMOUS) for frame in stack]
+        return own if own in names or not names else names[0]
 
     @property
     def keys(self) -> Mapping[str, bool]:
@@ -244,7 +250,8 @@ class FindingFolder:
         known: then it is no key of a finding with another function.
         """
         every = (str(self.data["key"]), self.key, self.key_by_operators)
-        return {key: bool(self.function) and not _FUNCTION.search(key) for key in every if key}
+        is_seen = _FUNCTION.search(self.key) is not None
+        return {key: is_seen and not _FUNCTION.search(key) for key in every if key}
 
     @property
     def safe_mode(self) -> bool | None:
@@ -369,9 +376,7 @@ class FindingFolder:
 
     @property
     def crash_place(self) -> str:
-        """Where the culprit crashes: what it says itself, or the function in its key; empty if neither is
-        known.
-        """
+        """Where the culprit crashes: what it says itself, or the function; empty if neither is known."""
         return str(self.accused.get("location") or self.function)
 
     @property

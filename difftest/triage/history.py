@@ -90,12 +90,9 @@ class Sought:
         """That of a finding."""
         entry = found.culprit or {}
         message = str(entry.get("detail") or "").partition("\n")[0]
-        place = found.crash_place
-        if not place and found.transcript is not None and found.transcript.stack:
-            place = found.transcript.stack[0].partition(" at ")[0]
         return cls(
             str(entry.get("family") or ""),
-            place or None,
+            found.crash_place or None,
             message,
             entry.get("outcome") == "crash",
             found.formula,

@@ -26,6 +26,7 @@ from difftest.triage.key import Key
 from difftest.triage.markdown import clipped, fenced, inline, plain, printable, sentence
 from solvers.registry import PROFILES, form_of
 from solvers.report_form import PLAIN, Form, Row, Section
+from solvers.running.crash_places import ANONYMOUS
 
 _MOST_FORMULA = 20_000
 _MOST_RESEMBLED = 5
@@ -106,8 +107,7 @@ class Writer:
         found = self.found
         solver = self.form.family if self.form is not PLAIN else self._solvers()
         headline = class_of_finding(found).headline(found)
-        if (stack := self._frames()) and " in " not in headline:
-            function = stack[0].partition(" at ")[0].replace("(anonymous namespace)::", "")
+        if (function := found.function.replace(f"{ANONYMOUS}::", "")) and " in " not in headline:
             headline += f" in {'::'.join(function.split('::')[-_MOST_SCOPES:])}"
         options = [option.rpartition(" (")[0] for option in options_shown(found, self.form)]
         # A tactic that is among the operators is named once.

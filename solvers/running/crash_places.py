@@ -60,7 +60,8 @@ _INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_st
 _INTERPRETER_FILE = re.compile(r"(?:\./)?(?:Modules|Objects|Python)/(?:\w+/)?\w+\.c(?:\.h)?")
 
 _OPERATOR_OR_BRACKET = re.compile(r"(?<!\w)operator\s*(?:\(\)|\[\]|->\*?|<=>|<<=?|>>=?|[<>]=?)|->|[<>()]")
-_ANONYMOUS = "{anonymous}"
+ANONYMOUS = "{anonymous}"
+"""Stands in names for ``(anonymous namespace)``."""
 _NAME = re.compile(r"(?!operator\b)[A-Za-z_~${][\w.~$:#{}<>()=!+*/%^&|\[\]-]*( new| delete)?$", re.ASCII)
 # One piece of a mangled name: a name's length, a constructor, what stands for an earlier piece, a number.
 _MANGLED = re.compile(r"\d{1,4}|[CD]\d|[ST][0-9A-Z]{0,3}_|St|L[a-z]n?\d+E|.", re.ASCII)
@@ -153,7 +154,7 @@ def stack_of(text: str) -> list[str]:
             continue
         name = plain_name(frame.function)
         shown = f"{name} at {_short(frame.file, frame.line)}" if frame.file else name
-        shown = shown.replace(_ANONYMOUS, "(anonymous namespace)")
+        shown = shown.replace(ANONYMOUS, "(anonymous namespace)")
         names += [shown] if shown not in ("", "??") and names[-1:] != [shown] else []
     return names
 
@@ -303,7 +304,7 @@ def plain_name(function: str) -> str:
     function = function[:_MOST_NAME]
     if function.startswith("_Z"):
         return _demangled(function)
-    name = "".join(_outside_brackets(function.replace("(anonymous namespace)", _ANONYMOUS)))
+    name = "".join(_outside_brackets(function.replace("(anonymous namespace)", ANONYMOUS)))
     name = re.sub(
         r"\[(?:abi|clone)[^\[\]]*\]|(?:\.(?:cold|isra|part|constprop|lto_priv)(?:\.\d+)*)+$", "", name
     )
@@ -351,4 +352,4 @@ def _demangled(name: str) -> str:
             depth += token in ("I", "N", "X", "J", "F")
         if depth < 0 or not nested:
             break
-    return "::".join(parts).replace("_GLOBAL__N_1", _ANONYMOUS)
+    return "::".join(parts).replace("_GLOBAL__N_1", ANONYMOUS)

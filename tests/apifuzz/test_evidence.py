@@ -217,6 +217,13 @@ def test_titles_say_what_goes_wrong_in_which_call(
     assert "None" not in text.replace("None of the issues", "")
 
 
+def test_the_title_names_the_function_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_versions(monkeypatch)
+    fault = Fault("crash", "check-sat", "SIGSEGV in check-sat", shape="SIGSEGV")
+    path = file_finding(tmp_path, fault, CALLS, Setup("z3"), key="crash|z3|SIGSEGV in a::b::c::d::e")
+    assert title_of(FindingFolder.read(path)).startswith("z3: segmentation fault in c::d::e with ")
+
+
 def test_a_folder_from_before_evidence_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_versions(monkeypatch)
     path = file_finding(tmp_path, reported("rejected", "assert", "no"), CALLS, Setup("z3"))

@@ -26,7 +26,7 @@ from solvers.lookup import find_solver
 from solvers.running.process import Run
 from solvers.running.runner import Runner
 from tests.difftest.hunts import summary_of
-from tests.difftest.test_reports import write
+from tests.difftest.test_reports import transcript, write
 from tests.releases import find_or_skip
 
 ARRAY = "(Array (_ BitVec 2) (_ BitVec 2))"
@@ -133,8 +133,16 @@ def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_function_stands_in_the_title(tmp_path: Path) -> None:
-    key = "crash|z3-4.8.5|signal SIGSEGV in smt::context::check"
+    key = "crash|z3-4.8.5|signal SIGSEGV in smt::{anonymous}::context::check"
     entry = {"name": "z3-4.8.5", "outcome": "crash", "detail": "signal SIGSEGV", "ending": "signal SIGSEGV"}
     folder = write(tmp_path / "f", entry=entry, **{"class": "crash"}, key=key)
     assert "segmentation fault in smt::context::check on " in rewrite_report(folder).splitlines()[0]
-    assert FindingFolder.read(folder).crash_place == "smt::context::check"
+    assert FindingFolder.read(folder).crash_place == "smt::{anonymous}::context::check"
+    # The innermost function of a recursion is arbitrary.
+    seen = ["mk at a.h:1", "smt::(anonymous namespace)::context::check at b.h:1"]
+    transcript(folder, stack=seen)
+    assert FindingFolder.read(folder).crash_place == "smt::{anonymous}::context::check"
+    # A reduction may end with a formula that dies elsewhere: its title has the function of its stack.
+    text = rewrite_report(transcript(folder, stack=["(anonymous namespace)::rewrite", "exec"]))
+    assert text.startswith("# z3: segmentation fault in rewrite on ")
+    assert FindingFolder.read(folder).crash_place == "{anonymous}::rewrite"

@@ -41,7 +41,7 @@ class Crash(FindingClass):
         """How it dies, and where if it says so."""
         entry = found.accused
         said = f"{entry.get('detail')} {entry.get('ending')}"
-        return crash_headline(said, found.crash_place)
+        return crash_headline(said, str(entry.get("location") or ""))
 
     def expected(self, found: FindingFolder, name: str) -> str:
         """Any answer or error message: a correct solver does not crash."""
