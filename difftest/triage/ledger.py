@@ -251,7 +251,7 @@ def _entry(where: str, row: Any, of_cause: bool) -> Entry:
     if on is not None and (not isinstance(on, datetime.date) or isinstance(on, datetime.datetime)):
         raise DifftestError(f"{where}: on: write a date, such as {datetime.date(2026, 11, 23)}")
     texts = {name: str(row.get(name, "")) for name in ("at", "tracker", "title", "note")}
-    return Entry(key if cause else general_key(key), state, on, **texts, cause=cause)
+    return Entry(key if cause else general_key(key), state, on, **texts, cause=cause, with_function=False)
 
 
 def _cause(where: str, row: Any) -> KnownCause:
@@ -284,7 +284,7 @@ def add_entry(
     if cause is not None and not cause.fits(key, found.words):
         raise DifftestError(f"{found.path}: it does not mention all of {', '.join(names)}")
     texts = {"at": at, "tracker": form_of_finding(found).repository, "title": title_of(found)}
-    entry = Entry(str(cause or general), state, on, **texts, cause=cause)
+    entry = Entry(str(cause or general), state, on, **texts, cause=cause, with_function=False)
     if file.is_file():
         Ledger.read(file)
     text = file.read_text("utf-8") if file.is_file() else _HEAD
