@@ -55,7 +55,7 @@ _GDB_FRAME = re.compile(r"#\d{1,5}\s")
 # What gdb prints before the stack of a program that dies.
 _GDB_SIGNAL = " received signal "
 # Functions of Python, and of Cython's modules, below which nothing is the solver's.
-_INTERPRETER = ("_Py", "Py", "__pyx_", "ffi_call", "_ctypes", "main", "__libc_start")
+_INTERPRETER = re.compile(r"_?Py|__pyx_|ffi_call|_ctypes|main$|__libc_start")
 # Its sources, where it has debug symbols.
 _INTERPRETER_FILE = re.compile(r"(?:\./)?(?:Modules|Objects|Python)/(?:\w+/)?\w+\.c(?:\.h)?")
 
@@ -186,7 +186,7 @@ def _frames_of(text: str) -> Iterator[_Frame]:
     for line in text.splitlines():
         if not _GDB_FRAME.match(line) or (frame := _frame(line)) is None:
             continue
-        if plain_name(frame.function).startswith(_INTERPRETER) or (
+        if _INTERPRETER.match(plain_name(frame.function)) or (
             frame.file and _INTERPRETER_FILE.fullmatch(frame.file[-_MOST_PATH:])
         ):
             return

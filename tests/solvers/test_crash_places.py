@@ -215,6 +215,7 @@ def gdb(*frames: str) -> str:
     ("stack", "function"),
     [
         (gdb("smt::context::check () ", "main () "), "smt::context::check"),
+        (gdb("maintain_trail () ", "main () "), "maintain_trail"),
         (gdb("abort () from /lib/libc.so.6", "f<g>::h(int) const () "), "f::h"),
         (gdb("rewriter_tpl<a>::visit<false> () ", "a_tactic::operator()(goal&) () "), "a_tactic::operator()"),
         # A call through a broken pointer; a program without symbols.
