@@ -263,6 +263,8 @@ def _key(task: ConfirmTask, settled: Settled, runner: Runner, screener: Runner) 
             confirmer.start_from(text)
         key = key_of(candidate, text, confirmer, seconds, task.checks)
     began = time.monotonic()
-    if by_function := key_by_function(candidate, expected, key.text, runner):
+    # What is left may kill only the library in which it was reduced.
+    found = (key_by_function(candidate, expected, shown, runner) for shown in dict.fromkeys((key.text, text)))
+    if by_function := next(filter(None, found), None):
         key = FoundKey(by_function, key.text, True, key.key)
     return key, confirmer.seconds + time.monotonic() - began

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from difftest import HuntOptions, Stage, hunt
+from difftest.campaign import worker
 from difftest.oracles.base import Candidate
 from difftest.triage import stacks
 from difftest.triage.classes.base import Expectation
@@ -125,6 +126,17 @@ def test_a_closed_runner_ends_gdb_and_its_program(
     assert 2.0 <= time.monotonic() - began < 20.0
     closing.join()
     assert_gone(str(tmp_path / "endless"))
+
+
+@debugger
+def test_what_no_program_shows_once_it_is_reduced_has_the_function_of_the_whole_test(
+    tmp_path: Path, make_test: Callable[..., GeneratedTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver = find_or_skip("z3==4.8.5")
+    monkeypatch.setattr(worker, "key_of", lambda found, *_: FoundKey(found.key, "(check-sat)\n", True))
+    options = HuntOptions(tmp_path, stages=(Stage(5.0, 1.0),))
+    (record,) = summary_of(hunt([make_test(CRASH)], [solver], options)).findings
+    assert record.key == KEY
 
 
 def test_without_gdb_the_function_is_not_known(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> None:
