@@ -29,6 +29,7 @@ from solvers.running.runner import Runner
 from tests.difftest.hunts import summary_of
 from tests.difftest.test_reports import transcript, write
 from tests.releases import find_or_skip
+from tests.scripts import run_script
 
 ARRAY = "(Array (_ BitVec 2) (_ BitVec 2))"
 CRASH = f"""\
@@ -79,6 +80,11 @@ def test_tests_that_die_in_one_function_are_one_finding(
     (record,) = done.findings
     found = FindingFolder.read(record.path)
     assert (found.key, found.duplicates) == (KEY, 1)
+    counted = json.loads(run_script("bench_stacks", tmp_path, "--json").stdout)["campaigns"][-1]
+    assert counted == {
+        **{"campaign": "all", "findings": 1, "by_operators": 1, "by_function": 1},
+        "functions": {"bvarray2uf_tactic::imp::operator()": 1},
+    }
     # Without gdb it would have another key; a ledger and earlier nights may have that.
     assert found.key_by_operators.startswith("crash|z3-4.8.5|signal SIGSEGV|")
     for known in found.keys:
