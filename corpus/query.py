@@ -200,6 +200,8 @@ def _why_empty(connection: duckdb.DuckDBPyConnection, query: NamedQuery, values:
             if mined and command in _MINING:
                 again = f"; if an earlier version mined it, run {command}" if "--replay" in command else ""
                 return f"{query.name} found nothing: no issue of this corpus has {column}{again}"
+            # Without a mined issue there are no records to replay.
+            command = _MINING[0] if command in _MINING else command
             return f"{query.name} found nothing: the corpus has no {column} yet, which {command} stores"
     for parameter in query.parameters:
         given = values.get(parameter.name)
