@@ -33,6 +33,11 @@ class ExhumeError(Exception):
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
+def problem_of(error: Exception) -> str:
+    """What an error says; of the system's, without its number and the file."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 def described(error: Exception) -> str:
     """For people: what an error says, and where it comes from if it is a bug in exhume."""
     if isinstance(error, ExhumeError):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from base.errors import problem_of
 from base.files import new_file
 from corpus import schema
 from corpus.errors import CorpusError, SchemaMismatch, damaged, storage_full
@@ -118,4 +119,4 @@ def _fill(corpus: Corpus, table: str, folder: Path, manifest: Manifest) -> None:
 
 def _why(error: Exception) -> str:
     """A problem on one line: without the number and the file of an OSError, or the place in our SQL."""
-    return getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return problem_of(error).partition("\n")[0]

@@ -26,6 +26,7 @@ import duckdb
 from rich.table import Table
 from rich.text import Text
 
+from base.errors import problem_of
 from base.files import new_file
 from base.nearest import did_you_mean, nearest
 from corpus.errors import QueryError, QueryTimeout, damaged
@@ -366,8 +367,7 @@ def write_result(result: Result, path: Path | str, form: Format = "parquet") -> 
             else:
                 draft.write_text("".join(formatted(result, form)), encoding="utf-8")
     except (duckdb.Error, OSError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise QueryError(f"cannot write {path}: {why}") from error
+        raise QueryError(f"cannot write {path}: {problem_of(error)}") from error
 
 
 def _write_parquet(result: Result, path: Path) -> None:

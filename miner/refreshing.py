@@ -13,6 +13,7 @@ from typing import Annotated
 
 import msgspec
 
+from base.errors import problem_of
 from base.nearest import did_you_mean, nearest
 from base.text import counted
 from corpus.learn import learn
@@ -92,7 +93,7 @@ def read_config(path: Path) -> Config:
             f'there is no {path}: write one, such as\n  corpus = "corpus.duckdb"\n  trackers = ["{TRACKER}"]'
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise BadInput(f"{path} cannot be read: {problem_of(error)}") from error
     try:
         file = msgspec.convert(data, _File)
     except msgspec.ValidationError as error:

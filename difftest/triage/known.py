@@ -8,6 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from base.errors import problem_of
 from base.files import read_at_most
 from difftest.errors import DifftestError
 from difftest.oracles.base import names_in
@@ -32,8 +33,7 @@ def read_known(files: Iterable[Path]) -> list[Entry]:
                 raise ValueError("not of this format")
             entries += [_entry(error) for error in data["errors"]]
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-            why = getattr(problem, "strerror", None) or problem
-            raise DifftestError(f"{file}: not a list of known errors: {why}") from problem
+            raise DifftestError(f"{file}: not a list of known errors: {problem_of(problem)}") from problem
     return entries
 
 
