@@ -42,6 +42,11 @@ class FoundFiles:
         counts = [f"{why} {count}" for why, count in sorted(self.skipped.items()) if count]
         return f"skipped: {', '.join(counts)}" if counts else ""
 
+    def why_none(self, places: str) -> str:
+        """What to say where there are none at these ``places``."""
+        skipped = f" ({self})" if str(self) else ""
+        return f"no .smt2 file found in {places}{skipped}"
+
     def _add(self, path: Path) -> None:
         try:
             mode = path.stat().st_mode

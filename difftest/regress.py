@@ -167,8 +167,7 @@ def formulas_in(corpus: Path | None, paths: Sequence[Path], kin: str) -> KnownFo
     """
     found = FoundFiles(paths)
     if paths and not found.files:
-        skipped = f" ({found})" if found.skipped.total() else ""
-        raise DifftestError(f"no .smt2 file found in {', '.join(map(str, paths))}{skipped}")
+        raise DifftestError(found.why_none(", ".join(map(str, paths))))
     files = FileTests(found) if paths else None
     triggers: list[Trigger] = []
     if corpus is not None:

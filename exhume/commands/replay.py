@@ -209,9 +209,7 @@ def files_in(paths: list[Path], json: bool) -> FoundFiles:
     with progress("looking for formulas", json) as tick:
         found = FoundFiles(paths, lambda seen: tick(seen, 0))
     if not found.files:
-        skipped = str(found)
-        places = first_of([*map(str, paths)], _MOST_NAMED)
-        raise typer.BadParameter(f"no .smt2 file found in {places}{skipped and f' ({skipped})'}")
+        raise typer.BadParameter(found.why_none(first_of([*map(str, paths)], _MOST_NAMED)))
     return found
 
 
