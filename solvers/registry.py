@@ -55,11 +55,6 @@ def _code(folders: tuple[Path, ...]) -> ModuleType | None:
 
 PROFILES: dict[str, Profile] = _found()
 
-EMPTY_FOLDERS: tuple[str, ...] = tuple(
-    base for base in solvers.__path__[1:] if not any(Path(base).glob(f"*/{FILE}"))
-)
-"""The folders named by EXHUME_SOLVERS that have no solver's folder, or do not exist."""
-
 DISTRIBUTIONS: dict[str, str] = {family: p.distribution for family, p in PROFILES.items() if p.distribution}
 """The distribution of each solver that has releases."""
 
@@ -85,6 +80,11 @@ without the numbers of later generations (``yices2``).
 
 ANY_NAME = "|".join(map(re.escape, sorted(NAMES, key=len, reverse=True)))
 """Pattern that matches one of ``NAMES``."""
+
+
+def empty_folders() -> list[str]:
+    """The folders named by EXHUME_SOLVERS that have no solver's folder, or do not exist."""
+    return [base for base in solvers.__path__[1:] if not any(Path(base).glob(f"*/{FILE}"))]
 
 
 def named_solver(text: str) -> str | None:

@@ -23,7 +23,7 @@ from base.nearest import did_you_mean, nearest
 from solvers.errors import UnknownSolver
 from solvers.option_file import split_option
 from solvers.options import option_table
-from solvers.registry import BROKEN, EMPTY_FOLDERS, PROFILES, kin_of
+from solvers.registry import BROKEN, PROFILES, empty_folders, kin_of
 from solvers.releases import is_version
 from solvers.tactics import COMMAND, read_tactic
 
@@ -83,22 +83,19 @@ def parse_spec(text: str) -> SolverSpec:
     if family not in PROFILES:
         near = nearest(family, PROFILES, most=2, least=0.5)
         hint = release_hint(text) or did_you_mean(f"{f}=={release}" if release else f for f in near)
+        empty = [
+            f" EXHUME_SOLVERS names {folder}, which has no folder of a solver." for folder in empty_folders()
+        ]
         raise UnknownSolver(
             text,
             f"unknown{hint or '.'} Use {', '.join(PROFILES)}, a release such as z3==4.8.5,"
-            f" or name=command line.{_empty_folders()}",
+            f" or name=command line.{''.join(empty[:1])}",
         )
     if "==" not in text:
         return SolverSpec(text, family, family)
     if not is_version(release):
         raise UnknownSolver(text, f"{release!r} is not a version")
     return SolverSpec(text, f"{family}-{release}", family, release)
-
-
-def _empty_folders() -> str:
-    return (
-        f" EXHUME_SOLVERS names {EMPTY_FOLDERS[0]}, which has no folder of a solver." if EMPTY_FOLDERS else ""
-    )
 
 
 def release_hint(text: str) -> str:
