@@ -51,8 +51,7 @@ def examine(runner: Runner, text: str, fault: Fault, limits: Limits, seconds: fl
             small, complete = trace, False
     key = key_of(fault, runner.setup.label, small, complete)
     if fault.signal and (function := runner.function_that_dies(print_trace(small), limits)):
-        by_function = f"{fault.kind}|{runner.setup.label}|{fault.signal} in {function}"
-        key = FoundKey(by_function, key.text, True, key.key)
+        key = key.with_function(f"{fault.kind}|{runner.setup.label}|{fault.signal} in {function}")
     return Examined(shown.fault or fault, key, trace, small, complete, shown.printed)
 
 

@@ -266,5 +266,5 @@ def _key(task: ConfirmTask, settled: Settled, runner: Runner, screener: Runner) 
     # What is left may kill only the library in which it was reduced.
     found = (key_by_function(candidate, expected, shown, runner) for shown in dict.fromkeys((key.text, text)))
     if by_function := next(filter(None, found), None):
-        key = FoundKey(by_function, key.text, True, key.key)
+        key = key.with_function(by_function)
     return key, confirmer.seconds + time.monotonic() - began

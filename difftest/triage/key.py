@@ -51,6 +51,10 @@ class FoundKey:
     complete: bool
     by_operators: str = ""
 
+    def with_function(self, key: str) -> FoundKey:
+        """This one, under a ``key`` with a function."""
+        return FoundKey(key, self.text, True, self.key)
+
 
 def needs_reduction(candidate: Candidate) -> bool:
     """Whether the candidate's key depends on what else is in the test."""
